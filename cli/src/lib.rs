@@ -81,16 +81,16 @@ pub use url::{CreateUrl, OpenUrl, RewrapUrl, Upload, set_url_functions};
     subcommand_required = true,
     arg_required_else_help = true,
     after_help = "\
+Default keys, for commands without a key: $SEALANE_KEY and $SEALANE_IDENTITY, or the lines
+key = \"REFERENCE\" and identity = \"REFERENCE\" of ~/.config/sealane/config.toml. 'sealane doctor'
+shows them.
+
 Examples, for a folder that is kept encrypted:
   sealane init -k key.jwk vault
   sealane encrypt -k key.jwk --manifest -o vault home
   sealane ls -R -k key.jwk vault
   sealane verify -k key.jwk vault
-  sealane decrypt -k key.jwk -o restored vault
-
-Default keys, for commands without one: $SEALANE_KEY and $SEALANE_IDENTITY, or the lines
-key = \"REFERENCE\" and identity = \"REFERENCE\" of ~/.config/sealane/config.toml. 'sealane doctor'
-shows them."
+  sealane decrypt -k key.jwk -o restored vault"
 )]
 struct Program {
     #[command(subcommand)]

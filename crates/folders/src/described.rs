@@ -244,7 +244,8 @@ impl DescribedFolder {
     pub fn is_rotated(&self) -> Result<bool> {
         let path = &self.description.path;
         let links = if self.description.preserve() { Links::Keep } else { Links::Follow };
-        let options = TreeOptions { links, description: Some(path), ..TreeOptions::default() };
+        let unfinished = self.description.unfinished();
+        let options = TreeOptions { links, description: Some(path), unfinished, ..TreeOptions::default() };
         let tree = Tree::walk(&[parent(path)], None, Suffix::Remove(OsStr::new("")), options)?;
         let with = Rotation::new(&self.content_keys()?, b"", &[])?;
         Ok(tree.pairs.iter().all(|(file, _)| with.is_current(file).unwrap_or(true)))
@@ -260,6 +261,7 @@ impl DescribedFolder {
         options.preserve = document.preserve;
         options.names = self.name_key()?;
         options.description = Some(path.clone());
+        options.unfinished = self.description.unfinished().map(OsStr::to_owned);
         Ok(())
     }
 

@@ -153,6 +153,14 @@ impl Description {
         &self.document.suffix
     }
 
+    /// Returns the suffix by which unfinished files are told from others, see `JobOptions`. `None` if
+    /// an encrypted file can have such a name.
+    #[doc(hidden)]
+    pub fn unfinished(&self) -> Option<&OsStr> {
+        let Document { suffix, names, .. } = &self.document;
+        Some(OsStr::new(suffix)).filter(|suffix| *names || !suffix.is_empty())
+    }
+
     /// Returns whether names are encrypted.
     pub fn names(&self) -> bool {
         self.document.names

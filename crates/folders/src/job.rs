@@ -122,7 +122,8 @@ impl Job {
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
         let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);
         let description = options.description.as_deref();
-        let of_tree = TreeOptions { exclude, links, names, replaces_links, description };
+        let unfinished = options.unfinished.as_deref().filter(|_| !options.encrypts());
+        let of_tree = TreeOptions { exclude, links, names, replaces_links, description, unfinished };
         let mut tree = Tree::walk(&options.inputs, output, suffix, of_tree)?;
         forgotten::check(&options, &tree)?;
         collisions::check_tree(&options, &mut tree)?;
@@ -313,6 +314,7 @@ impl Job {
             (_, false) => self.tree.create_folders(),
         };
         self.fail(problems, listen)?;
+        self.remove_unfinished();
         for finished in self.finished.chunks(batch) {
             send(
                 listen,

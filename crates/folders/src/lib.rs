@@ -29,4 +29,6 @@ pub use names::NameKey;
 #[doc(hidden)]
 pub use names::resolved;
 pub use removal::{Removal, Stale};
+#[doc(hidden)]
+pub use tree::is_unfinished;
 pub use tree::{Link, Links, Suffix, Tree, TreeOptions};

@@ -335,13 +335,13 @@ impl FileFingerprint {
 
 /// Returns time of change and inode.
 #[cfg(unix)]
-fn change(found: &Metadata) -> Option<(i128, u64)> {
+pub(super) fn change(found: &Metadata) -> Option<(i128, u64)> {
     use std::os::unix::fs::MetadataExt;
     Some((i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec()), found.ino()))
 }
 
 #[cfg(windows)]
-fn change(_: &Metadata) -> Option<(i128, u64)> {
+pub(super) fn change(_: &Metadata) -> Option<(i128, u64)> {
     None
 }
 

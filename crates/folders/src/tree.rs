@@ -3,7 +3,9 @@
 use super::exclude::Exclude;
 use super::names::NameKey;
 use crate::prelude::*;
-use engine::folder::{Listed, check_name, is_part_of_name, refuse_url, refused_link, resolve};
+use engine::folder::{
+    Listed, check_name, is_part_of_name, is_temporary_name, refuse_url, refused_link, resolve,
+};
 use engine::io::SPECIAL;
 
 /// How to make a target's name from its source's. The suffix may be empty.
@@ -31,6 +33,8 @@ pub struct TreeOptions<'a> {
     pub replaces_links: bool,
     /// The description of the encrypted folder: neither a source nor a target.
     pub description: Option<&'a Path>,
+    /// Leaves out unfinished files, see [`JobOptions::unfinished`](crate::job::JobOptions).
+    pub unfinished: Option<&'a OsStr>,
 }
 
 /// What to do with symbolic links below a source folder.
@@ -225,7 +229,9 @@ impl Walk<'_> {
             let mut folders = Vec::new();
             for (name, kind) in entries {
                 let path = source.join(&name);
-                if self.options.description == Some(&*path) {
+                let is_file = matches!(kind, Ok(EntryKind::File));
+                let skips = |suffix| is_file && is_unfinished(&name, suffix);
+                if self.options.description == Some(&*path) || self.options.unfinished.is_some_and(skips) {
                     continue;
                 }
                 let is_folder = matches!(kind, Ok(EntryKind::Folder));
@@ -546,6 +552,14 @@ impl Suffix<'_> {
     pub fn applied_to_path(&self, path: &Path) -> Result<PathBuf> {
         Ok(path.with_file_name(self.applied(path.file_name().unwrap_or_default())?))
     }
+}
+
+/// Returns whether a file of an encrypted folder with this suffix is one that a job is writing, or
+/// that a killed job has left.
+#[doc(hidden)]
+pub fn is_unfinished(name: &OsStr, suffix: &OsStr) -> bool {
+    let is_named = !suffix.is_empty() && name.as_encoded_bytes().ends_with(suffix.as_encoded_bytes());
+    is_temporary_name(name) && !is_named
 }
 
 #[cfg(unix)]

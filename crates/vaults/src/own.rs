@@ -5,13 +5,15 @@ use crate::tree::about;
 use base::Misuse;
 use base::os;
 use files::{DecryptWith, Format, Reader, inspect_source, plain_len};
-use folders::{DescribedFolder, Description, FOR_IDENTITIES, NameKey};
+use folders::{DescribedFolder, Description, FOR_IDENTITIES, NameKey, is_unfinished};
 use std::ffi::{OsStr, OsString};
 
 /// A folder with a description, see [`DescribedFolder`], as a vault.
 pub struct OwnFolder {
     storage: Arc<dyn Storage>,
     suffix: String,
+    /// See [`Description::unfinished`].
+    unfinished: Option<OsString>,
     names: Option<NameKey>,
     /// `None` for a write-only folder without an identity, which can be listed.
     with: Option<DecryptWith>,
@@ -28,7 +30,8 @@ impl OwnFolder {
         let names = folder.name_key()?;
         let with = folder.is_readable().then(|| folder.decrypt_with(&[])).transpose()?;
         let about = folder.description();
-        Ok(Self { storage, suffix: about.suffix().to_owned(), names, with, is_age: about.is_write_only() })
+        let (suffix, unfinished) = (about.suffix().to_owned(), about.unfinished().map(OsStr::to_owned));
+        Ok(Self { storage, suffix, unfinished, names, with, is_age: about.is_write_only() })
     }
 
     /// Reads the description of the folder in `storage`; `path` names it in errors and in the
@@ -81,6 +84,10 @@ impl Vault for OwnFolder {
         let stored = self.stored(folder, "")?;
         let plain = path_of(folder);
         let is_description = |entry: &Entry| folder.is_empty() && entry.name == Description::NAME.as_bytes();
+        let is_left = |entry: &Entry| {
+            let is_named = |suffix| is_unfinished(path_of(&entry.name).as_os_str(), suffix);
+            entry.kind == EntryKind::File && self.unfinished.as_deref().is_some_and(is_named)
+        };
         let found = |entry: Entry| {
             let found = self.plain(&entry, &plain).and_then(|name| {
                 let expected = "expected a name that ends with the suffix of the folder; another program may have made it";
@@ -104,7 +111,7 @@ impl Vault for OwnFolder {
             .list(&stored)
             .map_err(|error| about(folder, error))?
             .into_iter()
-            .filter(|entry| !is_description(entry));
+            .filter(|entry| !is_description(entry) && !is_left(entry));
         Ok(Listing::new(entries.map(found)))
     }
 
@@ -227,6 +234,8 @@ mod test {
                 assert_eq!(vault.plain_path(&stored).as_deref(), Some(path));
                 assert_eq!(vault.plain_path(path), None);
             }
+            fs::write(folder.join(".a.x.0123456789abcdef.part"), b"x").unwrap();
+            assert_eq!(vault.list(b"").unwrap().whole().unwrap().len(), 3);
             fs::write(folder.join("odd"), b"x").unwrap();
             let listing = vault.list(b"").unwrap();
             assert_eq!((listing.entries.len(), &listing.problems[0].0[..]), (3, &b"odd"[..]));

@@ -132,9 +132,10 @@ impl Content {
 
 /// Returns the content of a folder; `hashed` as for inventories of version 2.
 fn content_of(root: &Path, hashed: bool) -> Result<Content> {
-    let description = Description::find(root)?.map(|found| found.path().to_owned());
-    let options =
-        TreeOptions { links: Links::Keep, description: description.as_deref(), ..TreeOptions::default() };
+    let found = Description::find(root)?;
+    let description = found.as_ref().map(Description::path);
+    let unfinished = found.as_ref().and_then(Description::unfinished);
+    let options = TreeOptions { links: Links::Keep, description, unfinished, ..TreeOptions::default() };
     let tree = Tree::walk(&[root], None, Suffix::Remove(OsStr::new("")), options)?;
     let mut content = Content { problems: tree.problems, ..Content::default() };
     if let Some(at) = content.problems.iter().position(|(path, _)| path == root) {

@@ -29,6 +29,9 @@ pub struct JobOptions {
     /// [`DescribedFolder::configure`](crate::DescribedFolder::configure): neither a source nor a
     /// target.
     pub description: Option<PathBuf>,
+    /// The suffix of an encrypted folder in which names like `.NAME.0123456789abcdef.part` are of
+    /// unfinished files. They are no sources, and encryption removes those of killed jobs.
+    pub unfinished: Option<OsString>,
     /// Whether names that look encrypted, or end with a suffix, are restored as they are.
     pub keeps_names: bool,
     /// Whether to give targets the attributes of their sources, and to copy links as links.
@@ -87,6 +90,11 @@ impl JobOptions {
 
     pub(super) fn links(&self) -> Links {
         if self.preserve { Links::Keep } else { Links::Follow }
+    }
+
+    /// Returns whether the job writes into an encrypted folder, instead of reading one.
+    pub(super) fn encrypts(&self) -> bool {
+        !self.removes_suffix && !self.in_place
     }
 
     #[doc(hidden)]
