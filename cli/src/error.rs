@@ -5,7 +5,7 @@ use sealane::file::job::may_lack_description;
 use sealane::keys::{self, KeyFile, LoadOptions};
 use sealane::{Error, FolderError, Misuse, error};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, is_separator};
 
 /// A failure, as it is reported to the user.
 #[derive(Debug, thiserror::Error)]
@@ -262,7 +262,7 @@ pub(crate) fn name(path: &Path) -> String {
     for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         for found in part.valid().chars() {
             // A name that has such a character itself: its bytes stand for it.
-            match raw_byte(found).or((cfg!(unix) && found == '\\').then_some(b'\\')) {
+            match raw_byte(found).or((found == '\\' && !is_separator(found)).then_some(b'\\')) {
                 Some(_) => name.extend(found.encode_utf8(&mut [0; 4]).as_bytes().iter().filter_map(raw)),
                 None => name.push(found),
             }

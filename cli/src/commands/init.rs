@@ -14,7 +14,8 @@ use sealane::file::{DescribedFolder, NewFolder};
 /// recipient, and no other option. Keep the file with the folder: without it, nothing decrypts.
 /// 'encrypt --manifest' skips files that have not changed.
 ///
-/// The options cannot be changed afterwards. Who writes can read, except with --write-only: then writing needs no key.
+/// The options cannot be changed afterwards. Who writes can read, except with --write-only: then
+/// writing needs no key.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

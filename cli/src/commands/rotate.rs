@@ -17,8 +17,8 @@ use sealane::file::bulk::Operation;
 ///
 /// If it ends without errors, nothing below IN needs the retired keys: disable them with 'sealane
 /// keyring disable'. A folder that describes itself gets a new primary key first, unless an earlier
-/// call was interrupted, and its retired keys are disabled at the end. Other users and machines that
-/// opened it refuse the new key, until they remove the line that their error names.
+/// call was interrupted, and its retired keys are disabled at the end. Other users and machines
+/// that opened it refuse the new key, until they remove the line that their error names.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

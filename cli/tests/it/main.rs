@@ -3,6 +3,7 @@
 mod bad_input;
 mod commands;
 mod common;
+mod defaults;
 mod described;
 mod descriptors;
 mod doctor;
@@ -26,5 +27,6 @@ mod rewrap;
 mod round_trips;
 mod salvage;
 mod secret_arguments;
+mod stopped;
 mod transcripts;
 mod vaults;

@@ -208,7 +208,7 @@ fn a_failed_file_does_not_stop_the_others() {
     assert!(
         outcome
             .err
-            .contains("out/cut: expected a name that ends with the suffix \".sealed\"; check --suffix")
+            .contains("out/cut: expected a name that ends with the suffix \".sealed\"; check the suffix")
     );
     assert!(!sandbox.path("none").exists());
 }

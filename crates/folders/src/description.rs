@@ -153,8 +153,8 @@ impl Description {
         &self.document.suffix
     }
 
-    /// Returns the suffix by which unfinished files are told from others, see `JobOptions`. `None` if
-    /// an encrypted file can have such a name.
+    /// Returns the suffix by which unfinished files are told from others, see `JobOptions`. `None`
+    /// if an encrypted file can have such a name.
     #[doc(hidden)]
     pub fn unfinished(&self) -> Option<&OsStr> {
         let Document { suffix, names, .. } = &self.document;

@@ -111,7 +111,8 @@ impl Job {
     /// # Errors
     /// Returns the errors of [`Tree::walk`], [`FolderError::OutputDescribed`] for an output in
     /// a folder with another description, [`FolderError::OutputIsVault`],
-    /// [`FolderError::SourceDescribed`] for files that are encrypted already, [`FolderError::NamesEncrypted`] and
+    /// [`FolderError::SourceDescribed`] for files that are encrypted already,
+    /// [`FolderError::NamesEncrypted`] and
     /// [`FolderError::SuffixForgotten`] unless [`JobOptions::keeps_names`],
     /// [`FolderError::ManifestAmong`], [`FolderError::ManifestReveals`], and
     /// [`Misuse::OutputIsInput`] for a target among

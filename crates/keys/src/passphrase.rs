@@ -1,7 +1,7 @@
 //! Passphrases of new files and keys.
 
-/// Maximum bytes of a passphrase that every way can give: what a terminal's line can hold. Linux drops
-/// what is typed after 4095 bytes, so one byte less shows that nothing was dropped.
+/// Maximum bytes of a passphrase that every way can give: what a terminal's line can hold. Linux
+/// drops what is typed after 4095 bytes, so one byte less shows that nothing was dropped.
 pub const MAX_PASSPHRASE_LEN: usize = 4094;
 
 /// Returns what makes a passphrase unsuitable: some ways to give it later would lose a character.

@@ -37,3 +37,8 @@ pub struct Entry {
     /// When the file was changed last, as the storage tells.
     pub modified: Option<SystemTime>,
 }
+
+/// Returns whether an error says that the storage has nothing there.
+pub(crate) fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}

@@ -3,7 +3,7 @@
 use crate::contents::read_whole;
 use crate::listing::checked;
 use crate::prelude::*;
-use std::io;
+use crate::storage::is_missing;
 
 /// Maximum number of names in a path. A vault whose folders contain themselves has no end.
 const MAX_DEPTH: usize = 512;
@@ -79,11 +79,6 @@ impl<T: Tree> Vault for TreeVault<T> {
 /// Returns [`FolderError::NameInvalid`] for a text that no link has.
 pub(crate) fn link_text(text: Vec<u8>) -> Result<Vec<u8>> {
     if text.is_empty() || text.contains(&0) { Err(FolderError::NameInvalid.into()) } else { Ok(text) }
-}
-
-/// Returns whether an error says that the storage has nothing there.
-pub(crate) fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Reads the file `name`, which each stored folder has, and which describes it.

@@ -1,7 +1,7 @@
 //! What a vault contains, checked by the same rules for every format.
 
 use crate::prelude::*;
-use crate::tree::is_missing;
+use crate::storage::is_missing;
 
 /// Longest path in bytes, as on Linux. It ends a vault with a folder that contains itself.
 const MAX_PATH_LEN: usize = 4096;

@@ -55,7 +55,8 @@ pub enum Event<'a> {
     FilesEnded,
     /// A symbolic link was copied.
     Linked(Pair<'a>),
-    /// The previous inventory is damaged or under a retired key; the new one has no former versions.
+    /// The previous inventory is damaged or under a retired key; the new one has no former
+    /// versions.
     InventoryReplaced(Error),
     /// A finished target is not the version in the previous inventory, nor what the last job wrote.
     /// Its source is encrypted again.

@@ -1,5 +1,5 @@
-//! Options of encryption that were forgotten at decryption, as far as names show it, and sources and
-//! outputs in folders with other keys.
+//! Options of encryption that were forgotten at decryption, as far as names show it, and sources
+//! and outputs in folders with other keys.
 //!
 //! A folder without a description does not say how its names were made. Restoring encrypted names,
 //! or names with the suffix of encrypted files, is a mistake that nobody would notice in time.
@@ -19,15 +19,18 @@ const MIN_LEN: usize = 28;
 const VAULTS: [&str; 3] = ["gocryptfs.conf", "vault.cryptomator", "masterkey.cryptomator"];
 
 /// Refuses to encrypt what is at or in a folder that describes itself: source and output may have
-/// been swapped, and with equal names the plaintext would be lost.
+/// been swapped, and with equal names the plaintext would be lost. Any other file can have the name
+/// of a description.
 ///
 /// # Errors
 /// Returns [`FolderError::SourceDescribed`] and the errors of [`Description::find_above`].
 pub fn check_sources(sources: &[PathBuf]) -> Result<()> {
     for source in sources {
         let absolute = std::path::absolute(source).map_err(|e| Error::io(source, e))?;
-        if Description::find_above(&absolute)?.is_some() {
-            return Err(FolderError::SourceDescribed(source.clone()).into());
+        match Description::find_above(&absolute) {
+            Ok(None) | Err(Error::Io { .. } | Error::Folder(FolderError::DescriptionInvalid(_))) => {}
+            Ok(Some(_)) => return Err(FolderError::SourceDescribed(source.clone()).into()),
+            Err(error) => return Err(error),
         }
     }
     Ok(())

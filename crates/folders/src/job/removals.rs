@@ -92,7 +92,7 @@ mod test {
         let path = std::env::temp_dir().join(format!("sealane-abandoned-{}", std::process::id()));
         fs::write(&path, "x").unwrap();
         let found = path.metadata().unwrap();
-        let after = |hours| SystemTime::now() + Duration::from_secs(hours * 3600);
+        let after = |hours: u64| SystemTime::now() + Duration::from_secs(hours * 3600);
         assert!(!is_abandoned(&found, after(0)) && !is_abandoned(&found, after(23)));
         assert!(is_abandoned(&found, after(25)));
         fs::remove_file(&path).unwrap();
