@@ -395,8 +395,9 @@ def test_errors_of_some_files(pairs: Pairs, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", EXECUTORS)
 def test_errors_of_damaged_files(pairs: Pairs, tmp_path: Path, kind: str, reference: str) -> None:
     sealane.encrypt_many(pairs, key=KEY)
+    first, *rest = pairs[3][1].read_bytes()
     for place, error, data in (
-        (3, sealane.AuthenticationError, bytes([1]) + pairs[3][1].read_bytes()[1:]),
+        (3, sealane.AuthenticationError, bytes([first ^ 1, *rest])),
         (9, sealane.AuthenticationError, b"a plain file" * 20),
         (5, sealane.TruncatedError, pairs[5][1].read_bytes()[:50]),
         (6, sealane.AuthenticationError, pairs[6][1].read_bytes()[:-100]),
