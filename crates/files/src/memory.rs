@@ -18,8 +18,8 @@ const PARALLEL_LEN: usize = 4 << 20;
 /// Encrypts a plaintext and returns the encrypted file.
 ///
 /// # Errors
-/// Returns [`Misuse::KeyLength`](base::Misuse::KeyLength) or
-/// [`Misuse::InvalidRecipients`](base::Misuse::InvalidRecipients) if the keys cannot be used;
+/// Returns [`Misuse::KeyLength`] or
+/// [`Misuse::InvalidRecipients`] if the keys cannot be used;
 /// [`Error::LimitExceeded`] if the plaintext is too long for the format; [`Error::OutOfMemory`];
 /// [`Error::Io`] if no random bytes are available.
 ///
@@ -99,7 +99,7 @@ impl<'a> BufferEncryptor<'a> {
     /// Writes the encrypted file to the start of `out`.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than
+    /// Returns [`Misuse::OutputTooShort`] if `out` is shorter than
     /// [`Self::len`].
     pub fn encrypt_into(self, out: &mut [u8]) -> Result<()> {
         let out = memory::first(out, self.len())?;
@@ -162,7 +162,7 @@ impl<'a> BufferDecryptor<'a> {
     /// Writes the plaintext to the start of `out`. On failure, those bytes are zeros.
     ///
     /// # Errors
-    /// Returns [`Misuse::OutputTooShort`](base::Misuse::OutputTooShort) if `out` is shorter than
+    /// Returns [`Misuse::OutputTooShort`] if `out` is shorter than
     /// [`Self::len`]; the errors of [`decrypt`].
     pub fn decrypt_into(self, out: &mut [u8]) -> Result<()> {
         let out = memory::first(out, self.len)?;
