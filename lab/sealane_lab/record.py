@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sealane_lab import machine
-from sealane_lab.rows import GROUPS, PROGRAM, WIDTHS, Run
+from sealane_lab.rows import GROUPS, PROGRAM, REPEATED, WIDTHS, Row, Run
 
 BUSY = 0.15
 """The part of the processors' time from which on the machine counts as busy."""
@@ -125,7 +125,8 @@ def title(where: str, wide: bool, now: datetime) -> str:
         f"# Rows of processors with and without AVX-512, {now:%Y-%m-%d}, {where}\n\n"
         f"{described['os']}, {described['python']}, sealane {described['sealane']}; {peers}.\n\n"
         "Written by `sealane-lab record`. Times are medians of interleaved rounds, ratios are other / ours.\n"
-        f"All figures of a line are of one run.\n{without if wide else ''}"
+        "All figures of a line are of one run. Short messages run three times, and the line is of the run\n"
+        f"with the median ratio: other guests of the host can slow one run down.\n{without if wide else ''}"
     )
 
 
@@ -169,7 +170,10 @@ def measured(root: Path, name: str, wide: bool, said: Callable[[str], object]) -
     lines: list[str] = []
     for removed in (False, True) if wide and name in WIDTHS else (False,):
         with_it = wide and not removed
-        for row in GROUPS[name](runner(root, WITHOUT if removed else {}), with_it):
+        run = runner(root, WITHOUT if removed else {})
+        runs = [list(GROUPS[name](run, with_it)) for _ in range(3 if name in REPEATED else 1)]
+        for same in zip(*runs, strict=True):
+            row = sorted(same, key=Row.ratio)[len(same) // 2]
             lines.append(row.line("yes" if with_it else "no"))
             said(lines[-1])
     return lines

@@ -63,6 +63,10 @@ class Row:
         # As printed, so that 1.2 next to a goal of 1.2 is never called short.
         return round((self.bound if self.of_bound and self.bound else self.other) / self.ours, 2) >= self.goal
 
+    def ratio(self) -> float:
+        """Returns how many times as long the other implementation takes."""
+        return self.other / self.ours
+
     def line(self, features: str) -> str:
         """Returns the line of the table."""
         goal = verdict = ""
@@ -73,7 +77,7 @@ class Row:
         bound = "" if self.bound is None else f"{digits(self.bound)} ({self.bound / self.ours:.2f})"
         return (
             f"| {self.work} | {features} | {goal} | {digits(self.ours)} {self.unit} | "
-            f"{digits(self.other)} ({self.peer}) | {self.other / self.ours:.2f} | {bound} | {verdict} |"
+            f"{digits(self.other)} ({self.peer}) | {self.ratio():.2f} | {bound} | {verdict} |"
         )
 
 
@@ -474,3 +478,5 @@ GROUPS: dict[str, Callable[[Run, bool], Iterator[Row]]] = {
 }
 WIDTHS = frozenset(GROUPS) - {"jwe", "rsa", "folders", "many", "parquet", "fields", "vaults"}
 """The groups that are measured without AVX-512 too."""
+REPEATED = frozenset({"gcm", "siv", "ctr", "chacha", "aegis", "speck", "tls", "python", "batches"})
+"""The groups of short messages, which take seconds and are measured three times."""
