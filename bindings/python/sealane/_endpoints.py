@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import operator
 import os
 import selectors
 import stat
@@ -67,6 +68,12 @@ def paths_of(src: PathOrFile, dst: PathOrFile) -> tuple[str, str]:
     if source is None or target is None:
         raise TypeError(f"src and dst must be paths, not {type(src if source is None else dst).__name__}")
     return source, target
+
+
+def check_threads(threads: int | None) -> None:
+    """Raises ValueError for a number below 1, also for file objects, which have one thread."""
+    if threads is not None and operator.index(threads) < 1:
+        raise ValueError("threads must be at least 1")
 
 
 def is_stream(path: str) -> bool:

@@ -105,6 +105,7 @@ def encrypt_file(
     >>> sealane.encrypt_file("data.csv", "data.csv.age", recipients=[bob.public])
     >>> sealane.decrypt_file("data.csv.age", "copy.csv", identities=[bob])
     """
+    _endpoints.check_threads(threads)
     encryption = EncryptWith(key, recipients, passphrase, context, format, armor)
     if (paths := _endpoints.regular_paths(src, dst)) is not None:
         return _native.encrypt_path(*paths, encryption, threads, progress, durable)
@@ -181,6 +182,7 @@ def decrypt_file(
     >>> sealane.decrypt_file("backup.sealed", "copy.csv", key=key)
     >>> sealane.decrypt_file("backup.age", "copy.csv", identities=[pathlib.Path("alice.key")])
     """
+    _endpoints.check_threads(threads)
     decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
     if (paths := _endpoints.regular_paths(src, dst)) is not None:
         return _native.decrypt_path(*paths, decryption, threads, progress, durable)
@@ -213,6 +215,7 @@ def verify_file(
     --------
     >>> sealane.verify_file("backup.sealed", key=key)
     """
+    _endpoints.check_threads(threads)
     decryption = DecryptWith(key, identities, passphrase, context, format, max_work_factor)
     if (name := _endpoints.path_of(src)) is not None and not _endpoints.is_stream(name):
         return _native.verify_path(name, decryption, threads, progress)

@@ -454,3 +454,25 @@ def test_durable_file_objects_are_on_the_disk(
     with open(os.devnull, "wb") as file:
         sealane.encrypt_file(plain, file, key=KEY, durable=True)
     assert synced == [whole, LENGTH, (tmp_path / "open").stat().st_size]
+
+
+@pytest.mark.parametrize(
+    ("threads", "error"), [(0, ValueError), (-1, ValueError), ("2", TypeError), (1.5, TypeError)]
+)
+def test_threads_are_checked_for_every_kind_of_file(
+    threads: int, error: type[Exception], sealed: Path
+) -> None:
+    how = {"key": KEY, "context": b"context", "threads": threads}
+    sink = io.BytesIO()
+    for call in (
+        lambda: sealane.encrypt_file(io.BytesIO(b"data"), sink, key=KEY, threads=threads),
+        lambda: sealane.encrypt_file(sealed, sealed.parent / "out", key=KEY, threads=threads),
+        lambda: sealane.decrypt_file(io.BytesIO(sealed.read_bytes()), sink, **how),
+        lambda: sealane.decrypt_file(sealed, sealed.parent / "out", **how),
+        lambda: sealane.verify_file(io.BytesIO(sealed.read_bytes()), **how),
+        lambda: sealane.verify_file(sealed, **how),
+    ):
+        with pytest.raises(error):
+            call()
+    assert sink.getvalue() == b""
+    assert leftovers(sealed.parent, "sealed") == []
