@@ -391,6 +391,10 @@ def _finished(
     call: Call, job: Job, executor: Executor | None, progress: Progress | None, errors: str
 ) -> BulkReport:
     """Runs a job and returns its report. Raises ExceptionGroup for failed files, if requested."""
+    if executor is not None and (isinstance(executor, type) or not hasattr(executor, "submit")):
+        raise TypeError(f"executor must be a concurrent.futures.Executor, not {type(executor).__name__}")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable, not {type(progress).__name__}")
     return finished(job, lambda: call.run(job, executor, progress), errors)
 
 

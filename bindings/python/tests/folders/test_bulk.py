@@ -553,6 +553,20 @@ def test_an_empty_list_of_files(tmp_path: Path) -> None:
         sealane.encrypt_many([], key="env:SEALANE_NO_SUCH_KEY")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"executor": 4}, {"executor": "dask"}, {"executor": concurrent.futures.ThreadPoolExecutor}),
+        *({"progress": 5}, {"progress": 5, "executor": Here()}),
+    ],
+    ids=["number", "name", "class", "progress", "progress of an executor"],
+)
+def test_options_of_another_type(options: dict[str, Any], pairs: Pairs, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="must be"):
+        sealane.encrypt_many(pairs, key=KEY, **options)
+    assert not pairs[0][1].exists()
+
+
 def test_the_repr_of_a_report() -> None:
     report = sealane.BulkReport(97, 3, 12345, {"a": OSError()})
     assert repr(report) == "<BulkReport: 97 done, 3 skipped, 1 failed, 12345 bytes>"
