@@ -15,6 +15,7 @@ import inspect
 import itertools
 import logging
 import pickle
+import pkgutil
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -193,6 +194,7 @@ FORMS_OF: dict[str, list[Callable[[], Any]]] = {
     "identity": _IDENTITY,
     "wrapping_key": _WRAPPING,
     "private": _PRIVATE,
+    "sign_key": [*_BYTES, lambda: IDENTITY],
     "sender": _PRIVATE,
     "psk": _BYTES,
     "sk_hex": _PRIVATE,
@@ -203,6 +205,12 @@ FORMS_OF: dict[str, list[Callable[[], Any]]] = {
     "fernets": [lambda: [KEY], lambda: KEY, lambda: _yielding(KEY)],
 }
 """The names of parameters for secrets, and what they are given."""
+
+PUBLIC = {
+    *("is_ephemeral_key_compressed", "is_hkdf_key_compressed", "master_key_identifier", "wrapped_key"),
+    *("token", "include_password", "private_only", "passes", "ordering"),
+}
+"""Parameters with such a name that take no secret: ciphertexts, for example."""
 
 PARSERS = {
     "Key.from_bytes",
@@ -219,6 +227,11 @@ MODULES = [
     *("sealane.fs", "sealane.parquet", "sealane.compat.fernet", "sealane.compat.rencrypt"),
     *("sealane.sqlalchemy", "sealane.django", "sealane.langgraph", "sealane.litdata", "sealane.temporal"),
 ]
+
+
+def sounds_secret(name: str) -> bool:
+    parts = ("key", "pass", "pin", "secret", "identit", "token", "cred", "priv", "ring")
+    return any(part in name for part in parts)
 
 
 def with_secrets() -> dict[str, tuple[Any, list[str]]]:
@@ -243,6 +256,8 @@ def with_secrets() -> dict[str, tuple[Any, list[str]]]:
                 except (TypeError, ValueError):
                     continue
                 taken = [one for one in parameters if one in FORMS_OF]
+                unknown = {one for one in parameters if sounds_secret(one)} - FORMS_OF.keys() - PUBLIC
+                assert not unknown, f"{module}.{path}: are these secrets? {unknown}"
                 if path in PARSERS:
                     taken.append(next(iter(parameters)))
                 if module == "sealane.aio" and any(
@@ -424,6 +439,8 @@ TOGETHER: dict[tuple[str, str], dict[str, Any]] = {
     ("sealane.fs.rewrap", "new_passphrase"): {"passphrase": "old"},
     ("sealane.fs.rewrap", "recipients"): {"passphrase": "old"},
     ("sealane.write_inventory", "sign_passphrase"): {"key": OTHER},
+    ("sealane.write_inventory", "sign_key"): {"key": OTHER},
+    ("sealane.Folder.create", "sign_key"): {"key": OTHER},
     ("sealane.signing.sign", "passphrase"): {"key": "bad.key"},
 }
 """Other arguments that a parameter needs."""
@@ -485,6 +502,10 @@ TAKEN = with_secrets()
 
 def test_the_table_is_complete() -> None:
     assert TAKEN.keys() == CALLS.keys()
+    found = {one.name for one in pkgutil.walk_packages(sealane.__path__, "sealane.")}
+    public = {"sealane", *(name for name in found if "._" not in name)}
+    # One has other modules, the other exceptions.
+    assert public - set(MODULES) == {"sealane.compat", "sealane.exceptions"}
 
 
 def closure(secret: object) -> Callable[[], object]:
