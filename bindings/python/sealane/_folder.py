@@ -13,7 +13,7 @@ from sealane._endpoints import Path, name_of, patterns
 from sealane._frames import forgetting
 from sealane._native import DescribedFolder, Job, Reader, Vault, split_reference
 from sealane._open import EncryptedReader
-from sealane.exceptions import SealaneError
+from sealane.exceptions import SealaneError, escaped
 
 if TYPE_CHECKING:
     from sealane._endpoints import FileKey, Recipients, Text
@@ -109,7 +109,7 @@ class Folder:
 
             place = at_url(name, storage_options or {})
         elif storage_options is not None:
-            raise TypeError(f"{name}: storage_options are for a URL")
+            raise TypeError(f"{escaped(name)}: storage_options are for a URL")
         self._open_at(place, fingerprint, key=key, identity=identity, passphrase=passphrase, rclone=rclone)
 
     @classmethod
@@ -146,7 +146,8 @@ class Folder:
             )
         if fingerprint is not None and self._vault.described is None:
             raise ValueError(
-                f"{self._path}: expected no fingerprint: found a vault of another tool, which has none"
+                f"{escaped(self._path)}: expected no fingerprint: found a vault of another tool, "
+                "which has none"
             )
 
     @classmethod
@@ -215,8 +216,8 @@ class Folder:
         """
         if "://" in (name := name_of(path)):
             raise ValueError(
-                f"{name}: expected a local folder: one at a URL is read only; make it on disk and upload it, "
-                "or write encrypted files with fsspec and 'sealane::'"
+                f"{escaped(name)}: expected a local folder: one at a URL is read only; make it on disk and "
+                "upload it, or write encrypted files with fsspec and 'sealane::'"
             )
         if key is not None and wrapping_key is not None:
             raise TypeError("give exactly one of key, recipients, wrapping_key and passphrase")
@@ -246,8 +247,8 @@ class Folder:
     def _native(self) -> DescribedFolder:
         if (found := self._vault.described) is None:
             raise ValueError(
-                f"{self._path}: expected a folder that describes itself, found a vault of another tool, "
-                "which is read only"
+                f"{escaped(self._path)}: expected a folder that describes itself, found a vault of "
+                "another tool, which is read only"
             )
         return found
 
@@ -259,7 +260,7 @@ class Folder:
     @property
     def _local(self) -> DescribedFolder:
         if self._storage is not None:
-            raise ValueError(f"{self._path}: expected a local folder: one at a URL is read only")
+            raise ValueError(f"{escaped(self._path)}: expected a local folder: one at a URL is read only")
         return self._native
 
     @property

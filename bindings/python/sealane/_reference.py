@@ -121,7 +121,7 @@ def _own(reference: str, scheme: str, rest: str) -> Key | Keyring:
     except FormatError as error:
         raise type(error)(f"{reference}: {error}") from None
     except ValueError as error:
-        raise ValueError(f"{reference}: {error}") from None
+        raise ValueError(f"{shown(reference)}: {error}") from None
     if isinstance(found, PublicKey):
         raise FormatError(f"{reference}: expected a private or symmetric key, found a public key")
     return found
@@ -146,7 +146,7 @@ def identity(reference: str) -> str | Key | pathlib.Path:
     """Returns the identity that a reference names, in the form ``identities=[…]`` accepts."""
     scheme, rest = _parts(reference)
     if _native.split_reference(reference)[1] is not None:
-        raise ValueError(f"{reference}: expected no fingerprint: an identity has none")
+        raise ValueError(f"{shown(reference)}: expected no fingerprint: an identity has none")
     match scheme:
         case "file":
             return pathlib.Path(rest).expanduser()
@@ -173,7 +173,7 @@ def passphrase(reference: str) -> str | bytes:
         return _native.read_reference(reference).partition(b"\n")[0].removesuffix(b"\r")
     found = identity(reference)
     if not isinstance(found, str):
-        raise TypeError(f"{reference}: expected a passphrase, found {type(found).__name__}")
+        raise TypeError(f"{shown(reference)}: expected a passphrase, found {type(found).__name__}")
     return found
 
 
@@ -239,7 +239,7 @@ def _function(reference: str, name: str) -> Callable[..., Any]:
 def check_function(reference: str, name: str) -> None:
     """Raises ValueError unless ``name`` has the form ``package.module:function``."""
     if not all(name.partition(":")):
-        raise ValueError(f"{reference}: expected a function in the form package.module:function")
+        raise ValueError(f"{shown(reference)}: expected a function in the form package.module:function")
 
 
 def _parts(reference: str) -> tuple[str, str]:
@@ -253,7 +253,7 @@ def _parts(reference: str) -> tuple[str, str]:
     if not colon or scheme not in _SCHEMES or not rest:
         raise ValueError(f"a key reference begins with one of {', '.join(f'{name}:' for name in _SCHEMES)}")
     # Not shown: a terminal would obey them. A path can have them.
-    if scheme != "file" and re.search("[\\x00-\\x1f\\x7f-\\x9f]", reference):
+    if scheme != "file" and re.search("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]", reference):
         raise ValueError(f"expected a key reference {scheme}:… without control characters, found some")
     return scheme, rest
 

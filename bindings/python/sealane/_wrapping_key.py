@@ -7,7 +7,7 @@ import time
 from typing import Any, Final
 
 from sealane._native import shown_token_key
-from sealane.exceptions import AuthenticationError, SealaneError
+from sealane.exceptions import AuthenticationError, SealaneError, escaped
 
 CONNECT_SECONDS: Final = 5
 READ_SECONDS: Final = 10
@@ -55,12 +55,12 @@ class WrappingKey:
 
     def has_pin(self) -> bool:
         """Returns whether the reference contains a PIN and so must not be stored or sent."""
-        return str(self) != self.uri()
+        return str(self) != escaped(self.uri())
 
 
 def shown(reference: str) -> str:
-    """Returns a reference without the PIN of a PKCS#11 URI."""
-    return shown_token_key(reference) if reference[:7].lower() == "pkcs11:" else reference
+    """Returns a reference without the PIN of a PKCS#11 URI, as errors show it."""
+    return escaped(shown_token_key(reference) if reference[:7].lower() == "pkcs11:" else reference)
 
 
 class ResponseError(Exception):

@@ -34,8 +34,12 @@ class SealaneError(Exception):
         """Returns the text with control characters escaped: a terminal would obey those in a file's
         name.
         """
-        text = super().__str__()
-        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+        return escaped(super().__str__())
+
+
+def escaped(text: str) -> str:
+    """Returns a text with control characters escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class AuthenticationError(SealaneError):

@@ -29,7 +29,7 @@ from sealane._error_paths import named
 from sealane._native import DecryptWith, EncryptWith, Job, Keyring, Operation, check_key
 from sealane._reference import check as check_reference
 from sealane._reference import fingerprint_at, identity, is_pinned, is_reference, resolve
-from sealane.exceptions import SealaneError
+from sealane.exceptions import SealaneError, escaped
 
 if TYPE_CHECKING:
     from sealane._endpoints import Buffer, FileKey, Identities, Path, Recipients
@@ -445,7 +445,7 @@ def _patterns(exclude: Iterable[str], exclude_from: Path | None) -> list[str]:
             with open(name := name_of(exclude_from), encoding="utf-8") as file:
                 found += file.read().split("\n")  # `splitlines` would split at more characters.
         except UnicodeDecodeError:
-            raise ValueError(f"{name}: expected patterns in UTF-8, found other bytes") from None
+            raise ValueError(f"{escaped(name)}: expected patterns in UTF-8, found other bytes") from None
     return found
 
 

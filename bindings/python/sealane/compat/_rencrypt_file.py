@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 
 from sealane._endpoints import staged
 from sealane._error_paths import about
-from sealane.exceptions import FormatError, TruncatedError
+from sealane.exceptions import FormatError, TruncatedError, escaped
 
 if TYPE_CHECKING:
     from sealane._endpoints import Path
@@ -39,7 +39,7 @@ def decrypt_old_file(
     with about(source):
         # Checked before opening, because opening a pipe would wait for its writer.
         if not stat.S_ISREG(os.stat(source).st_mode):
-            raise ValueError(f"expected a regular file, found another kind of file: {source}")
+            raise ValueError(f"expected a regular file, found another kind of file: {escaped(source)}")
         with open(source, "rb", buffering=0) as file:
             known = os.fstat(file.fileno())
             full, rest = chunk_layout(known.st_size)
@@ -97,6 +97,6 @@ def check_target(target: str, source: os.stat_result) -> None:
     except FileNotFoundError:
         return
     if os.path.samestat(source, replaced):
-        raise ValueError(f"source and destination are the same file: {target}")
+        raise ValueError(f"source and destination are the same file: {escaped(target)}")
     if not stat.S_ISREG(replaced.st_mode):
-        raise ValueError(f"expected a regular file, found another kind of file: {target}")
+        raise ValueError(f"expected a regular file, found another kind of file: {escaped(target)}")

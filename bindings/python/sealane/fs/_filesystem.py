@@ -21,7 +21,7 @@ from fsspec.spec import AbstractFileSystem
 from sealane._error_paths import about, asking
 from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
-from sealane.exceptions import SealaneError, TruncatedError
+from sealane.exceptions import SealaneError, TruncatedError, escaped
 from sealane.fs import _reading
 from sealane.fs._chained import check_options, filesystem_below, stripping
 from sealane.fs._changing import Changing
@@ -424,7 +424,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                     file = RemoteFile(self, path, self._blocking, opened, **caching, **kwargs)
                 if size not in (None, file.size):
                     file.close()
-                    raise ValueError(f"{path}: size is {size}, but the file has {file.size} bytes")
+                    raise ValueError(f"{escaped(path)}: size is {size}, but the file has {file.size} bytes")
                 return file
             encryption, exclusive, upload = self.keys.encryption(path), mode == "xb", None
             if self.local:

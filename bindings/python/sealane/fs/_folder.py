@@ -15,6 +15,7 @@ from sealane._error_paths import about
 from sealane._folder import Folder, FolderEntry
 from sealane._frames import forgetting
 from sealane._native import split_reference
+from sealane.exceptions import escaped
 from sealane.fs._chained import check_options, filesystem_below, stripping
 from sealane.fs._reading import LocalFile
 from sealane.fs._stored import on_filesystem
@@ -83,7 +84,9 @@ class FolderFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if path.rstrip("/") == self._folder:
             return ""
         if not path.startswith(f"{self._folder}/"):
-            raise FileNotFoundError(errno.ENOENT, f"The path is not in the folder {self._folder}", path)
+            raise FileNotFoundError(
+                errno.ENOENT, f"The path is not in the folder {escaped(self._folder)}", path
+            )
         return path.removeprefix(f"{self._folder}/")
 
     def _entry(self, found: FolderEntry) -> dict[str, Any]:

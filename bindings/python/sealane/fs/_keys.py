@@ -14,6 +14,7 @@ from typing import Any
 from sealane import _reference
 from sealane._native import DecryptWith, EncryptWith, Key, Keyring, check_key, split_reference
 from sealane._wrapping_key import WrappingKey
+from sealane.exceptions import escaped
 from sealane.fs import _dataset_key
 from sealane.fs._store import is_object_store
 
@@ -60,16 +61,18 @@ class Keys:
         self._wrapping_key: WrappingKey | None = None
         if isinstance(key, str) and key.startswith(_AGE):
             if identity is None:
-                raise TypeError(f"{key}: identity is missing: give a reference to the key that decrypts it")
+                raise TypeError(
+                    f"{escaped(key)}: identity is missing: give a reference to the key that decrypts it"
+                )
             _reference.check(identity)
             self.dataset_key = files._strip_protocol(key.removeprefix(_AGE))
             if not self.dataset_key:
-                raise ValueError(f"{key}: expected age:PATH, found no path")
+                raise ValueError(f"{escaped(key)}: expected age:PATH, found no path")
         elif identity is not None:
             raise TypeError("identity decrypts a dataset key: use it with key='age:PATH' or leave it out")
         elif self.per_file:
             if self._fingerprint is not None:
-                raise ValueError(f"{key}: each file has its own key, so no fingerprint can pin them")
+                raise ValueError(f"{escaped(key)}: each file has its own key, so no fingerprint can pin them")
             _reference.check_function(key, key.removeprefix(_EACH))
         else:
             _reference.check(key)

@@ -17,7 +17,7 @@ from fsspec.spec import AbstractFileSystem
 
 from sealane._error_paths import about, asking
 from sealane._open import EncryptedWriter, WritableFile
-from sealane.exceptions import ForkedError
+from sealane.exceptions import ForkedError, escaped
 from sealane.fs._store import Store, filesystem_of, is_object_store
 from sealane.fs._transfer import send, temporary_name
 
@@ -110,7 +110,7 @@ class WrittenFile(WritableFile):
 
     def _commit(self) -> None:
         if self._encrypted.closed:
-            raise ValueError(f"{self.path}: the file is already committed, or was lost by a failure")
+            raise ValueError(f"{escaped(self.path)}: the file is already committed, or was lost by a failure")
         try:
             with about(self.path):
                 self._encrypted._end()
