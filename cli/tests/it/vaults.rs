@@ -151,6 +151,14 @@ fn rclone_by_its_configuration() {
         run("ls -k k .").failed(2, "--rclone");
         sandbox.shell("RCLONE_CONFIG=rclone.conf sealane ls --rclone other .").failed(1, "other");
         sandbox.shell("RCLONE_CONFIG=none sealane ls --rclone secret .").failed(1, "none: no such file");
+        let long = format!("{text}{}", "\n".repeat(1 << 20));
+        for (content, expected) in [
+            (long.as_bytes(), "rclone.conf: expected at most 1 MiB, found a longer file"),
+            (b"[secret]\n# \xff\n", "rclone.conf: expected a text in UTF-8, found other bytes"),
+        ] {
+            sandbox.write("rclone.conf", content);
+            run("ls .").failed(1, expected);
+        }
         sandbox.write("rclone.conf", text.replace(&folder.display().to_string(), "s3:bucket").as_bytes());
         run("ls .").failed(2, "expected a remote that encrypts a local folder, found s3:bucket");
     }

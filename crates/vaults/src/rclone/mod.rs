@@ -22,9 +22,13 @@ use engine::io::open_regular;
 use keys::ScryptParams;
 use names::Names;
 use providers::raw::XSalsa20Poly1305;
+use std::io::{self, Read};
 
 /// The salt without a `password2`.
 const SALT: [u8; 16] = *b"\xa8\x0d\xf4\x3a\x8f\xbd\x03\x08\xa7\xca\xb8\x3e\x58\x1f\x86\xb1";
+
+/// Maximum length of a configuration in bytes. A remote takes some hundreds.
+const MAX_CONFIG_LEN: u64 = 1 << 20;
 
 /// A crypt remote of rclone: the options and passwords of a vault.
 ///
@@ -49,12 +53,21 @@ debug_fields!(Rclone; |it| remote: it.0.remote);
 /// `$XDG_CONFIG_HOME` or `~/.config`. Returns its path and text.
 ///
 /// # Errors
-/// Returns [`Error::KeyNotFound`] for a user without a home, and [`Error::Io`] with the path.
+/// Returns [`Error::KeyNotFound`] for a user without a home, and [`Error::Io`] with the path, also
+/// for a file of more than 1 MiB and one that is not text.
 pub fn rclone_config() -> Result<(PathBuf, Zeroizing<String>)> {
     let path = config_path()?;
-    let text = open_regular(&path)?;
-    let text = std::io::read_to_string(text).map_err(|e| Error::io(&path, e))?;
-    Ok((path, Zeroizing::new(text)))
+    let mut content = Zeroizing::new(Vec::new());
+    let mut file = open_regular(&path)?.take(MAX_CONFIG_LEN + 1);
+    file.read_to_end(&mut content).map_err(|e| Error::io(&path, e))?;
+    let refused = |text| Error::io(&path, io::Error::new(ErrorKind::InvalidData, text));
+    let text = match std::str::from_utf8(&content) {
+        _ if content.len() as u64 > MAX_CONFIG_LEN => Err("expected at most 1 MiB, found a longer file"),
+        // Where the invalid byte is does not help.
+        found => found.map_err(|_| "expected a text in UTF-8, found other bytes"),
+    };
+    let text = Zeroizing::new(text.map_err(refused)?.to_owned());
+    Ok((path, text))
 }
 
 fn config_path() -> Result<PathBuf> {
