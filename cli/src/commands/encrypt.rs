@@ -2,6 +2,7 @@
 
 use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory, refuse_folder_options};
 use crate::described::{self, Described};
+use crate::endpoints::Target;
 use crate::folder_job::Recursive;
 use crate::prelude::*;
 use crate::transfer::{self, Functions};
@@ -9,7 +10,7 @@ use crate::url;
 use crate::{keys, stream};
 use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
-use sealane::file::job::check_sources;
+use sealane::file::job::{check_sources, check_target};
 use sealane::signature::{Signers, SigningKey};
 
 /// Encrypt files, or standard input
@@ -84,6 +85,11 @@ impl Run for Encrypt {
         refuse_folder_options(self.transfer.folder_options().chain(own))?;
         let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         let pairs = transfer::pairs(&self.transfer, &[])?;
+        for pair in &pairs {
+            if let Target::File(target) = &pair.to {
+                check_target(target).map_err(|error| Failure::about(&name(target), error))?;
+            }
+        }
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());
         if to_terminal && !self.with.armor {
             return Err(Failure::misuse(

@@ -41,6 +41,26 @@ fn encrypted(sandbox: &Sandbox, key: &str, source: &str) -> PathBuf {
 }
 
 #[test]
+fn one_file_beside_encrypted_names() {
+    let sandbox = sandbox();
+    sandbox.run("encrypt --recursive --preserve --encrypt-names n -k k -o vault in").succeeded();
+    let before = paths(&sandbox, "vault");
+    for target in ["vault", "vault/plain", "vault/plain.sealed"] {
+        let line = format!("encrypt -k k -o {target} in/plain");
+        sandbox.run(&line).failed(2, "the names in this folder are encrypted");
+    }
+    assert_eq!(paths(&sandbox, "vault"), before);
+    // One of the names, and other folders.
+    let name = fs::read_dir(sandbox.path("vault")).unwrap().map(|entry| entry.unwrap());
+    let file = name.filter(|entry| entry.path().is_file()).map(|entry| entry.path()).next().unwrap();
+    sandbox.run(&format!("encrypt -k k -o {} in/plain", file.display())).succeeded();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    for target in ["empty", "empty/other", "beside"] {
+        sandbox.run(&format!("encrypt -k k -o {target} in/plain")).succeeded();
+    }
+}
+
+#[test]
 fn a_restored_tree_is_the_same() {
     let sandbox = sandbox();
     sandbox.run("keygen -t age -o id").succeeded();

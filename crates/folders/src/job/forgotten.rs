@@ -66,6 +66,23 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     }
 }
 
+/// Refuses one encrypted file with a plaintext name beside encrypted names only.
+///
+/// # Errors
+/// Returns [`FolderError::NamesEncrypted`] and [`Error::Io`].
+pub fn check_target(target: &Path) -> Result<()> {
+    let absolute = std::path::absolute(target).map_err(|e| Error::io(target, e))?;
+    let is_encrypted = |name: &OsStr| is_encrypted(name.as_encoded_bytes(), b"");
+    let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Ok(()) };
+    // In most folders, the first name decides.
+    let names = Folder::list_while(folder, is_encrypted).unwrap_or_default();
+    let is_last = names.last().is_some_and(|(last, _)| is_encrypted(last));
+    match is_last && !is_encrypted(name) {
+        true => Err(FolderError::NamesEncrypted(folder.into()).into()),
+        false => Ok(()),
+    }
+}
+
 /// Refuses to restore names if all of them are still encrypted, or all end with a known suffix.
 ///
 /// # Errors
@@ -126,11 +143,12 @@ fn known_suffix(names: &[Vec<u8>]) -> Option<&'static str> {
 }
 
 fn are_encrypted(names: &[Vec<u8>], suffix: &[u8]) -> bool {
-    let is_encrypted = |name: &Vec<u8>| {
-        let mut ends = SUFFIXES.map(str::as_bytes).into_iter().chain([suffix]);
-        looks_encrypted(ends.find_map(|end| name.strip_suffix(end)).unwrap_or(name))
-    };
-    !names.is_empty() && names.iter().all(is_encrypted)
+    !names.is_empty() && names.iter().all(|name| is_encrypted(name, suffix))
+}
+
+fn is_encrypted(name: &[u8], suffix: &[u8]) -> bool {
+    let mut ends = SUFFIXES.map(str::as_bytes).into_iter().chain([suffix]);
+    looks_encrypted(ends.find_map(|end| name.strip_suffix(end)).unwrap_or(name))
 }
 
 /// Returns whether a name is written as encrypted names are. Of 28 hexadecimal digits, none is

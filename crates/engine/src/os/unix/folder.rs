@@ -45,6 +45,11 @@ impl Folder {
     /// Lists the folder at a path, in no particular order. `std::fs::read_dir` would panic if
     /// closing the folder failed.
     pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
+        Self::list_while(path, |_| true)
+    }
+
+    /// Lists a folder up to the first name that `goes_on` refuses, which is the last in the list.
+    pub fn list_while(path: &Path, goes_on: impl Fn(&OsStr) -> bool) -> io::Result<Vec<Listed>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = retried(|| rustix::fs::open(path, flags, Mode::empty()))?;
         let mut listed = Vec::new();
@@ -59,6 +64,9 @@ impl Folder {
                 known => Ok(kind(known)),
             };
             listed.push((name.to_owned(), kind));
+            if !goes_on(name) {
+                break;
+            }
         }
         Ok(listed)
     }

@@ -54,6 +54,19 @@ impl Folder {
         fs::read_dir(path)?.map(|entry| entry.map(listed)).collect()
     }
 
+    /// Lists a folder up to the first name that `goes_on` refuses, which is the last in the list.
+    pub fn list_while(path: &Path, goes_on: impl Fn(&OsStr) -> bool) -> io::Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            listed.push((entry.file_name(), entry.file_type().map(Into::into)));
+            if !goes_on(&entry.file_name()) {
+                break;
+            }
+        }
+        Ok(listed)
+    }
+
     /// Returns the names in the folder, in no particular order.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
