@@ -79,8 +79,8 @@ mod _native {
         job::Job,
         jwe::{jwe_decrypt, jwe_encrypt},
         keys::{
-            Key, Keyring, KeyringKey, PublicKey, check_key, check_token_key, cleartext_keyset, derive,
-            duplicate_keyring, encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load,
+            Key, Keyring, KeyringKey, PublicKey, accept_key, check_key, check_token_key, cleartext_keyset,
+            derive, duplicate_keyring, encrypted_keyset, generate, is_secret, keyset_ciphertext, kinds, load,
             load_reference, new_dataset_key, parse_key, read_reference, remember_key,
             replace_keyset_ciphertext, rewrap_dataset_key, shown_token_key, split_reference, token_decrypt,
             token_encrypt,

@@ -13,8 +13,13 @@ use files::rotate::Rotation;
 use keys::age::Identity;
 use keys::age::Recipient;
 use keys::signature::SigningKey;
-use keys::{Fingerprint, FolderKeys, FolderLock, TokenKey, accept_key, check_key, known_line, remember_key};
+use keys::{
+    Fingerprint, FolderKeys, FolderLock, TokenKey, accept_key, check_key, forget_earlier_keys, known_line,
+    remember_key,
+};
+use std::fs::{File, TryLockError};
 use std::io::Write;
+use std::sync::Arc;
 
 /// The options of a new folder that describes itself.
 #[derive(Clone, Debug, Default)]
@@ -81,8 +86,9 @@ impl Description {
             (true, _) => return Err(Misuse::InvalidRecipients(FOR_IDENTITIES).into()),
             (false, lock) => (Some(self.unlock(lock)?), Vec::new()),
         };
-        let opened = DescribedFolder { description: self, keys, identities };
-        let checked = check_key(&place(opened.description.path(), lock), expected, &opened.fingerprint()?);
+        let opened = DescribedFolder { description: self, keys, identities, reserved: None };
+        let (place, key) = (place(opened.description.path(), lock), opened.fingerprint()?);
+        let checked = check_key(&place, expected, &key).inspect(|_| forget_earlier_keys(&place, &key));
         let warning = match (checked, lock) {
             (Err(error @ Error::OtherKey { .. }), _) => return Err(error),
             (_, FolderLock::Keyring(_) | FolderLock::Passphrase(_)) => None,
@@ -339,7 +345,7 @@ impl DescribedFolder {
         let staged = StagedFile::new(path, Access::Inherited)?;
         staged.file().write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
         let (place, key) = (place(path, lock), self.fingerprint()?);
-        accept_key(&place, &key);
+        accept_key(&place, &key)?;
         staged.commit(existing, Durability::Synced)?;
         remember_key(&place, &key);
         Ok(())

@@ -68,13 +68,29 @@ pub fn remember_key(place: &str, key: &Fingerprint) {
 }
 
 /// Accepts a key that this user is about to write beside the known one, so that the place opens
-/// wherever the call stops. [`remember_key`] then forgets the earlier key. Errors as there.
-pub fn accept_key(place: &str, key: &Fingerprint) {
+/// wherever the call stops. [`remember_key`] then forgets the earlier key.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the file knows another key for the place and cannot be written: the
+/// new key would be refused.
+pub fn accept_key(place: &str, key: &Fingerprint) -> Result<()> {
     let line = line_of(place, key);
-    let _ = update(|lines| {
+    let accepted = update(|lines| {
         // An unknown place trusts its first key anyway.
         if lines.iter().any(|known| is_of(known, place)) && !lines.contains(&line) {
             lines.push(line.clone());
+        }
+    });
+    accepted.or_else(|error| if is_known(place) { Err(error) } else { Ok(()) })
+}
+
+/// Forgets the earlier keys of a place that has the accepted one: the call stopped after it was
+/// written. Errors as for [`remember_key`].
+pub fn forget_earlier_keys(place: &str, key: &Fingerprint) {
+    let line = line_of(place, key);
+    let _ = update(|lines| {
+        if lines.iter().rfind(|known| is_of(known, place)) == Some(&line) {
+            lines.retain(|known| !is_of(known, place) || *known == line);
         }
     });
 }
@@ -151,8 +167,8 @@ fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>> {
     Ok((!WARNED.swap(true, Ordering::Relaxed)).then(|| {
         format!(
             "{place}: nothing shows that this is the right key, so anyone who can write to its storage can replace it, \
-             forge data, and read what you write. Give the reference with its fingerprint, …#{found}. (No key is \
-             remembered on this machine: {why})"
+             forge data, and read what you write. Name a file that you can write in SEALANE_KNOWN_KEYS, or give the \
+             reference with its fingerprint, …#{found}. (No key is remembered on this machine: {why})"
         )
     }))
 }
@@ -167,7 +183,7 @@ fn replaced(known: &KnownKeys, place: &str, found: &Fingerprint) -> Option<Error
     let expected = line.split(' ').next().unwrap_or_default();
     let advice = format!(
         "it was replaced since this user first opened it ({}, line {}), so nothing was read or written. If its owner \
-         replaced it, remove this line, or give the new reference with its fingerprint; else restore the key",
+         replaced it, remove this line; a new reference with its fingerprint works too. Else restore the key",
         known.path.display(),
         at + 1
     );

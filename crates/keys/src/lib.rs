@@ -48,7 +48,7 @@ pub use keyring::{
     KeyringDeterministicAead, Prefix, Purpose,
 };
 pub use kind::Kind;
-pub use known_keys::{accept_key, check_key, known_line, remember_key, state_folder};
+pub use known_keys::{accept_key, check_key, forget_earlier_keys, known_line, remember_key, state_folder};
 pub use messages::Key;
 #[doc(hidden)]
 pub use passphrase::{MAX_PASSPHRASE_LEN, check_passphrase};

@@ -297,12 +297,12 @@ impl PinnedReference {
         Self { reference: Reference::File(path.to_owned()), fingerprint: None }
     }
 
-    /// Accepts the key that this user is about to save here.
-    pub(super) fn saving(&self, key: &KeyFile) {
-        if let (Some(place), Ok(key), true) =
-            (self.reference.place(), Fingerprint::of(key), self.reference.is_kept())
-        {
-            known_keys::accept_key(&place, &key);
+    /// Accepts the key that this user is about to save here. Errors as for
+    /// [`accept_key`](known_keys::accept_key).
+    pub(super) fn saving(&self, key: &KeyFile) -> Result<()> {
+        match (self.reference.place(), Fingerprint::of(key), self.reference.is_kept()) {
+            (Some(place), Ok(key), true) => known_keys::accept_key(&place, &key),
+            _ => Ok(()),
         }
     }
 

@@ -71,7 +71,7 @@ macro_rules! saved {
             pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<()> {
                 let (at, key) = (PinnedReference::file(path), KeyFile::$file(self.clone()));
                 let text = self.to_text(passphrase)?;
-                at.saving(&key);
+                at.saving(&key)?;
                 store::save_secret(path, &text, existing)?;
                 at.saved(&key, passphrase.is_some());
                 Ok(())
@@ -91,7 +91,7 @@ macro_rules! saved {
             ) -> Result<PinnedReference> {
                 let (at, key) = (PinnedReference::file(path), KeyFile::$file(self.clone()));
                 let text = self.to_text_for(recipients)?;
-                at.saving(&key);
+                at.saving(&key)?;
                 store::save_secret(path, &text, existing)?;
                 Ok(at.saved(&key, true))
             }

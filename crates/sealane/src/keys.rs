@@ -24,6 +24,8 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
+#[doc(hidden)]
+pub use ::keys::accept_key;
 #[doc(inline)]
 pub use ::keys::{
     Cost, EncryptedKeyring, Existing, Fingerprint, FolderKeys, FolderLock, Jwk, Key, KeyFile, KeyInfo,

@@ -392,6 +392,22 @@ def test_a_link_of_the_same_user_is_followed(age: Dataset, known_keys: Path, tmp
     assert age.fingerprint in (target / "keys").read_text()
 
 
+def test_a_key_that_would_be_refused_is_not_written(age: Dataset, known_keys: Path) -> None:
+    """Its place is known for another key, and the file of known keys cannot be changed."""
+    use(age)
+    age.file.unlink()
+    lock = known_keys.with_name("known_keys.lock")
+    lock.unlink()
+    lock.mkdir()
+    alice = generate("age")
+    with pytest.raises(OSError, match=r"known_keys\.lock"):
+        create_dataset_key(str(age.file), recipients=[alice.public])
+    assert not age.file.exists()
+    lock.rmdir()
+    create_dataset_key(str(age.file), recipients=[alice.public])
+    assert len(known_keys.read_text().splitlines()) == 1
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another user")
 def test_files_of_another_user_are_refused(age: Dataset, known_keys: Path, tmp_path: Path) -> None:
     use(age)

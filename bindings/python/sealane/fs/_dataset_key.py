@@ -110,9 +110,7 @@ def create_dataset_key(
         sealed, fingerprint = _kms.wrapped(wrapping, ring), ring.fingerprint
     else:
         sealed, fingerprint = _native.new_dataset_key(kind, recipients or ())
-    with asking(path):
-        _write(fs, path, sealed, exclusive=True)
-    return _pinned(fs, path, wrapping, fingerprint)
+    return _write_pinned(fs, path, sealed, wrapping, fingerprint, exclusive=True)
 
 
 @forgetting
@@ -200,9 +198,7 @@ def rewrap_dataset_key(
             sealed, fingerprint = _native.rewrap_dataset_key(
                 _read_age(fs, path), [found], recipients or (), at, expected
             )
-    with asking(path):
-        _write(fs, path, sealed, exclusive=False)
-    return _pinned(fs, path, wrapping, fingerprint)
+    return _write_pinned(fs, path, sealed, wrapping, fingerprint, exclusive=False)
 
 
 def place(fs: Any, path: str, wrapping_key: WrappingKey | None) -> str | None:
@@ -230,9 +226,17 @@ _MAX_LEN: Final = 20 << 20
 _SERVER: Final = ("endpoint_url", "host", "port", "account_name")
 
 
-def _pinned(fs: Any, path: str, wrapping_key: WrappingKey | None, fingerprint: str) -> str:
-    """Returns the reference to a key that this user wrote, and remembers it."""
-    if (at := place(fs, path, wrapping_key)) is not None:
+def _write_pinned(
+    fs: Any, path: str, sealed: bytes, wrapping_key: WrappingKey | None, fingerprint: str, *, exclusive: bool
+) -> str:
+    """Writes a key of this user, and remembers it. Returns its reference."""
+    at = place(fs, path, wrapping_key)
+    # Before, so that the place opens wherever the call stops.
+    if at is not None:
+        _native.accept_key(at, fingerprint)
+    with asking(path):
+        _write(fs, path, sealed, exclusive=exclusive)
+    if at is not None:
         _native.remember_key(at, fingerprint)
     if wrapping_key is None:
         return f"age:{path}#{fingerprint}"

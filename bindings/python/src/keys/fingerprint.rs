@@ -60,6 +60,13 @@ pub(crate) fn check_key(
     warn(py, interruptible(py, || keys::check_key(place, expected.as_ref(), &found))?)
 }
 
+/// Accepts a key that this user is about to write, beside the known one.
+#[pyfunction]
+pub(crate) fn accept_key(py: Python<'_>, place: &str, fingerprint: &str) -> PyResult<()> {
+    let found = fingerprint.parse().map_err(raise)?;
+    interruptible(py, || keys::accept_key(place, &found))?.map_err(raise)
+}
+
 /// Remembers a key that this user made in the file of known keys.
 #[pyfunction]
 pub(crate) fn remember_key(py: Python<'_>, place: &str, fingerprint: &str) -> PyResult<()> {

@@ -15,7 +15,8 @@ pub(crate) use encrypted::{
     duplicate_keyring, encrypted_keyset, keyset_ciphertext, keyset_of_service, replace_keyset_ciphertext,
 };
 pub(crate) use fingerprint::{
-    check_key, cleartext_keyset, new_dataset_key, remember_key, rewrap_dataset_key, split_reference, warn,
+    accept_key, check_key, cleartext_keyset, new_dataset_key, remember_key, rewrap_dataset_key,
+    split_reference, warn,
 };
 pub(crate) use functions::{
     derive, generate, is_secret, keyring_text, kinds, load, load_reference, parse_key, read_reference,
