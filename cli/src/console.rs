@@ -17,7 +17,8 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Where results, warnings and errors go. The first failure determines the exit status.
+/// Where results, warnings and errors go. The first failure determines the exit status, or an
+/// interruption.
 pub(crate) struct Console {
     /// Whether `--json` was given.
     pub(crate) json: bool,
@@ -44,7 +45,7 @@ impl Console {
 
     /// Prints a failure as one line on standard error, and remembers its exit status.
     pub(crate) fn fail(&self, failure: &Failure) {
-        if self.status.get() == 0 {
+        if self.status.get() == 0 || failure.kind() == Kind::INTERRUPTED {
             self.status.set(failure.kind().status());
         }
         match failure.kind() {

@@ -81,6 +81,22 @@ fn a_signal_ends_writing_to_a_blocked_pipe() {
     was_interrupted(child);
 }
 
+/// A script stops at Ctrl-C, also after an error of a file.
+#[test]
+fn an_interruption_after_an_error_is_an_interruption() {
+    let sandbox = Sandbox::new();
+    sandbox.folder("in");
+    std::os::unix::fs::symlink("none", sandbox.path("in/a")).unwrap();
+    File::create(sandbox.path("in/big")).unwrap().set_len(512 << 20).unwrap();
+    let child = sandbox.start_slow("encrypt -k k --recursive --threads 1 -o out in");
+    until_it_handles_signals(&child);
+    sleep(Duration::from_millis(100));
+    signal(&child, "INT");
+    let outcome = Outcome::from(child.wait_with_output().unwrap());
+    assert_eq!(outcome.status, Some(130), "{outcome:?}");
+    assert!(outcome.err.contains("in/a: ") && outcome.err.contains("interrupted"), "{outcome:?}");
+}
+
 #[test]
 fn an_interruption_is_reported_as_json() {
     let sandbox = Sandbox::new();
