@@ -50,6 +50,9 @@ impl Place {
         let failure = Failure::about(&self.name(), error);
         match self.remote.as_ref().filter(|_| is_missing) {
             Some(remote) => failure.and(&format!("with --rclone, paths begin inside {remote}")),
+            None if is_missing && self.own.is_none() => {
+                failure.and("a path in a vault has plaintext names, as 'sealane ls' prints them")
+            }
             None => failure,
         }
     }
@@ -137,7 +140,8 @@ impl<'a> Vaults<'a> {
             };
             if let Some(vault) = vault {
                 self.open.insert(root.into(), (vault.clone(), None));
-                let path = below(root).as_bytes().to_vec();
+                let path = below(root).as_bytes();
+                let path = vault.plain_path(path).unwrap_or_else(|| path.to_vec());
                 return Ok(Place { vault, root: root.into(), path, own: None, remote: None });
             }
         }

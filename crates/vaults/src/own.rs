@@ -139,8 +139,8 @@ impl Vault for OwnFolder {
         let bare = stored.strip_suffix(self.suffix.as_bytes());
         let Some(key) = &self.names else {
             let is_file = |path: &[u8]| self.storage.open(path).is_ok();
-            let is_plain = is_file(&[stored, self.suffix.as_bytes()].concat());
-            return bare.filter(|_| !is_plain && is_file(stored)).map(<[u8]>::to_vec);
+            let is_plain = || is_file(&[stored, self.suffix.as_bytes()].concat());
+            return bare.filter(|_| !is_plain() && is_file(stored)).map(<[u8]>::to_vec);
         };
         let plain = |path: &[u8]| key.decrypt_path(&path_of(path)).ok();
         // The names of folders have no suffix.

@@ -229,6 +229,8 @@ def test_the_program_reads_local_folders_by_url(tmp_path: Path, monkeypatch: pyt
     assert run(f"cat -k key {url}/vault/sub/note") == (0, "own")
     assert run(f"cat -k key {url}/one") == (0, "own")
     assert run(f"ls -k key {url}/vault/sub") == (0, "note\n")
+    (stored,) = (tmp_path / "vault").rglob("*.sealed")
+    assert run(f"cat -k key {stored.as_uri()}") == (0, "own")
     assert run(f"inspect {url}/one")[0] == 0
     assert run(f"decrypt -k key -o out {url}/vault/sub/note")[0] == 0
     assert run(f"encrypt -k key -o {url}/more one") == (0, "")
