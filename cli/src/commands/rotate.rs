@@ -50,6 +50,7 @@ impl Rotate {
     fn rotate(&self, mut opened: Described, console: &Console) -> Result<()> {
         let _watch = Watch::begin(console);
         let lock = opened.lock.clone();
+        opened.folder.reserve().map_err(|error| opened.about(error))?;
         if opened.folder.is_rotated().map_err(|error| opened.about(error))? {
             opened.folder.rotate(&lock).map_err(|error| Failure::about(&opened.name(), error))?;
         }

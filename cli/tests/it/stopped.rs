@@ -1,5 +1,7 @@
 //! Folders that describe themselves, after jobs that were stopped.
 
+#[cfg(unix)]
+use crate::common::Outcome;
 use crate::described::{same, sandbox, stored};
 use std::fs;
 use std::thread::sleep;
@@ -100,8 +102,64 @@ fn a_rotation_that_stops_leaves_a_folder_that_opens() {
     let last = known();
     assert_eq!((first.lines().count(), last.lines().count()), (1, 1));
     // Between two steps: the new key is accepted, and the description is the old or the new one.
+    let new = sandbox.read("vault/.sealane");
     fs::write(sandbox.known_keys(), format!("{first}{last}")).unwrap();
-    sandbox.run("verify -k k vault").succeeded();
     sandbox.write("vault/.sealane", &old);
     sandbox.run("ls -k k vault").succeeded();
+    sandbox.write("vault/.sealane", &new);
+    sandbox.run("verify -k k vault").succeeded();
+    // The old key is not accepted any longer.
+    assert_eq!(known(), last);
+    sandbox.write("vault/.sealane", &old);
+    sandbox.refuses("ls -k k vault", 1, "it was replaced");
+}
+
+/// Of two jobs that change the keys, one would lose the other's, and with them the files.
+// claim: folder-description
+#[test]
+#[cfg(unix)]
+fn jobs_that_change_the_keys_exclude_others() {
+    let sandbox = sandbox();
+    sandbox.run("init -R team vault").succeeded();
+    sandbox.run("encrypt -i me -o vault in").succeeded();
+    for _ in 0..10 {
+        let lines = ["rotate -i me vault", "rewrap -i me -R team vault", "rotate -i me vault"];
+        let started = lines.map(|line| sandbox.start(line));
+        for child in started {
+            let outcome = Outcome::from(child.wait_with_output().unwrap());
+            let is_busy = outcome.err.contains("another job ");
+            assert!(outcome.status == Some(0) || outcome.status == Some(1) && is_busy, "{outcome:?}");
+        }
+        sandbox.run("verify -i me vault").succeeded();
+    }
+    let folder = fs::File::open(sandbox.path("vault")).unwrap();
+    let busy = "vault/.sealane: another job uses this folder or changes its keys";
+    folder.lock_shared().unwrap();
+    sandbox.run("encrypt -i me -o vault in").succeeded();
+    sandbox.refuses("rotate -i me vault", 1, busy);
+    sandbox.refuses("rewrap -i me -R team vault", 1, busy);
+    folder.lock().unwrap();
+    sandbox.refuses("encrypt -i me -o vault in", 1, busy);
+    sandbox.refuses("verify -i me vault", 1, busy);
+    sandbox.run("cat -i me vault/letter.txt").succeeded();
+}
+
+/// Otherwise the new key would be refused, and the folder would be locked.
+#[test]
+fn keys_are_not_changed_if_they_cannot_be_remembered() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("init -R team named --encrypt-names").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    let lock = sandbox.known_keys().with_extension("lock");
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    for (line, open) in
+        [("rotate -k k vault", "verify -k k vault"), ("rotate -i me named", "verify -i me named")]
+    {
+        sandbox.refuses(line, 1, "keys.lock: is a folder");
+        sandbox.run(open).succeeded();
+    }
+    fs::remove_dir(&lock).unwrap();
+    sandbox.run("rotate -k k vault").succeeded();
 }

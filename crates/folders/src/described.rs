@@ -59,6 +59,8 @@ pub struct DescribedFolder {
     keys: Option<FolderKeys>,
     /// They decrypt files for recipients. Writing needs none.
     identities: Vec<Identity>,
+    /// Keeps other jobs out while the keys change.
+    reserved: Option<Arc<File>>,
 }
 
 impl Description {
@@ -154,7 +156,8 @@ impl DescribedFolder {
             preserve: new.preserve,
             ..Document::default()
         };
-        let mut made = Self { description: Description { path, document }, keys, identities: Vec::new() };
+        let description = Description { path, document };
+        let mut made = Self { description, keys, identities: Vec::new(), reserved: None };
         made.seal(lock, new.sign_key)?;
         create_all(folder).map_err(|e| Error::io(folder, e))?;
         made.save(lock, Existing::Refuse)?;
@@ -260,7 +263,8 @@ impl DescribedFolder {
     /// Sets the options of a job that the description determines.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::name_key`].
+    /// Returns the errors of [`Self::name_key`], and those of [`Self::reserve`] while another value
+    /// has reserved the folder.
     pub fn configure(&self, options: &mut JobOptions) -> Result<()> {
         let Description { path, document } = &self.description;
         options.suffix = OsString::from(&document.suffix);
@@ -268,7 +272,46 @@ impl DescribedFolder {
         options.names = self.name_key()?;
         options.description = Some(path.clone());
         options.unfinished = self.description.unfinished().map(OsStr::to_owned);
+        options.in_use = self.locked(File::try_lock_shared)?;
         Ok(())
+    }
+
+    /// Reserves the folder until this value is dropped: of two jobs that change the keys, one would
+    /// lose the other's, and with them the files.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] of the kind [`ErrorKind::ResourceBusy`] while other jobs use the
+    /// folder, and if one has changed the keys since this value was opened.
+    pub fn reserve(&mut self) -> Result<()> {
+        self.reserved = self.locked(File::try_lock)?;
+        Ok(())
+    }
+
+    /// Locks the folder unless it is reserved, where it is one of this machine and the system locks
+    /// folders.
+    fn locked(&self, lock: fn(&File) -> Result<(), TryLockError>) -> Result<Option<Arc<File>>> {
+        if self.reserved.is_some() {
+            return Ok(self.reserved.clone());
+        }
+        let path = &self.description.path;
+        let Ok(folder) = File::open(parent(path)) else { return Ok(None) };
+        if matches!(lock(&folder), Err(TryLockError::WouldBlock)) {
+            let text = "another job uses this folder or changes its keys; try again when it has ended";
+            return Err(Error::io(path, io::Error::new(ErrorKind::ResourceBusy, text)));
+        }
+        self.check_unchanged()?;
+        Ok(Some(Arc::new(folder)))
+    }
+
+    fn check_unchanged(&self) -> Result<()> {
+        let Description { path, document } = &self.description;
+        match Description::find(parent(path))? {
+            Some(found) if found.document.to_json() != document.to_json() => {
+                let text = "another job has changed this file since it was read; open the folder again";
+                Err(Error::io(path, io::Error::new(ErrorKind::ResourceBusy, text)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Replaces the keys for contents: what is encrypted from now on is under a new one. The old
@@ -294,10 +337,12 @@ impl DescribedFolder {
     /// Wraps the keys with another lock, and replaces the description. The files stay as they are.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::content_keys`] and [`FolderKeys::wrap`], and [`Error::Io`];
-    /// then the old description remains.
+    /// Returns the errors of [`Self::content_keys`], [`Self::reserve`] and [`FolderKeys::wrap`],
+    /// and [`Error::Io`]; then the old description remains.
     pub fn rewrap(&mut self, lock: &FolderLock) -> Result<()> {
         self.content_keys()?;
+        let _lock = self.locked(File::try_lock)?;
+        self.check_unchanged()?;
         self.seal(lock, None)?;
         self.save(lock, Existing::Replace)
     }

@@ -263,3 +263,34 @@ fn rotated_and_rewrapped() {
     let failed = run(&opened, Operation::Verify(opened.decrypt_with(&[]).unwrap()), &folder, None, |_| ());
     assert!(matches!(&failed[..], [(_, Error::Authentication)]), "{failed:?}");
 }
+
+/// Of two values, only one changes the keys, and no job uses keys that change.
+#[test]
+#[cfg(unix)]
+fn changes_of_the_keys_exclude_each_other() {
+    let place = Place::new("reserve");
+    let (folder, lock) = (place.at("folder"), lock());
+    DescribedFolder::create(&folder, &NewFolder::default(), &lock).unwrap();
+    let open = || Description::find(&folder).unwrap().unwrap().open(&lock, None).unwrap().0;
+    let busy = |result: Result<()>| match result {
+        Err(Error::Io { source, .. }) => assert_eq!(source.kind(), ErrorKind::ResourceBusy),
+        other => panic!("{other:?}"),
+    };
+    let (mut one, mut two, mut options) = (open(), open(), JobOptions::default());
+    one.reserve().unwrap();
+    one.rotate(&lock).unwrap();
+    busy(two.rotate(&lock));
+    busy(two.configure(&mut options));
+    one.configure(&mut options).unwrap();
+    drop((one, options));
+    // The keys are others now.
+    let mut options = JobOptions::default();
+    busy(two.rotate(&lock));
+    drop(two);
+    let (mut three, used) = (open(), open());
+    used.configure(&mut options).unwrap();
+    busy(three.retire(&lock));
+    drop(options);
+    three.retire(&lock).unwrap();
+    busy(used.configure(&mut JobOptions::default()));
+}

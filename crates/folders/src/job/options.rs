@@ -6,6 +6,8 @@ use crate::inventory::{Inventory, InventoryKeys};
 use crate::names::NameKey;
 use crate::prelude::*;
 use crate::tree::{Links, Suffix};
+use std::fs::File;
+use std::sync::Arc;
 
 /// The options of a [`Job`](super::Job).
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,9 @@ pub struct JobOptions {
     /// The suffix of an encrypted folder in which names like `.NAME.0123456789abcdef.part` are of
     /// unfinished files. They are no sources, and encryption removes those of killed jobs.
     pub unfinished: Option<OsString>,
+    /// The encrypted folder, locked while a job uses its keys.
+    #[doc(hidden)]
+    pub in_use: Option<Arc<File>>,
     /// Whether names that look encrypted, or end with a suffix, are restored as they are.
     pub keeps_names: bool,
     /// Whether to give targets the attributes of their sources, and to copy links as links.
