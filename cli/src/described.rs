@@ -3,6 +3,7 @@
 use crate::args::{ReadInventory, Unlock};
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
+use crate::url;
 use sealane::file::{self, DescribedFolder, Description};
 use sealane::keys::FolderLock;
 use sealane::signature::Signers;
@@ -32,11 +33,29 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>> {
     Ok(None)
 }
 
+/// Like [`find`], for a change of keys, which are those of the whole folder.
+pub(crate) fn find_whole(paths: &[PathBuf]) -> Result<Option<Description>> {
+    let found = find(paths)?;
+    let is_inside =
+        |path: &PathBuf| url::of(path).is_none() && above(path).is_some_and(|it| !it.is_write_only());
+    match paths.iter().find(|path| found.is_none() && is_inside(path)) {
+        Some(path) => Err(Failure::misuse(format!(
+            "{}: is in a folder that describes itself, which has its keys as a whole; name that folder",
+            name(path)
+        ))),
+        None => Ok(found),
+    }
+}
+
 /// Returns whether a path is inside a folder that describes itself, so that it has plaintext names.
 /// Files for recipients are also read by the names that they are stored under.
 pub(crate) fn contains(path: &Path) -> bool {
-    let found = std::path::absolute(path).map(|whole| Description::find_above(&whole));
-    matches!(found, Ok(Ok(Some((found, _)))) if path != Path::new("-") && !(found.is_write_only() && path.is_file()))
+    above(path).is_some_and(|it| path != Path::new("-") && !(it.is_write_only() && path.is_file()))
+}
+
+fn above(path: &Path) -> Option<Description> {
+    let found = Description::find_above(&std::path::absolute(path).ok()?).ok()??;
+    Some(found.0)
 }
 
 /// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its

@@ -55,7 +55,7 @@ const SAME_FOLDER_KEYS: &str = "the keys of the folder are still the same: anyon
 impl Run for Rewrap {
     /// Rewraps every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        if let Some(found) = described::find(&self.inputs)? {
+        if let Some(found) = described::find_whole(&self.inputs)? {
             let opened = Described::open(found, &self.with.unlock(&self.with.old()), console)?;
             return self.rewrap_folder(opened, console);
         }

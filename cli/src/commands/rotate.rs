@@ -37,7 +37,7 @@ pub(crate) struct Rotate {
 impl Run for Rotate {
     /// Processes every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        if let Some(found) = described::find(&self.inputs)? {
+        if let Some(found) = described::find_whole(&self.inputs)? {
             return self.rotate(Described::open(found, &self.with.unlock(), console)?, console);
         }
         let recursive = Recursive::replacing(&self.inputs, None, None, &self.writing, console);

@@ -28,6 +28,7 @@ use keys::age::armor::decode;
 use keys::signature::Signers;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
+use std::path::Component;
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -55,6 +56,16 @@ struct AnyVersion {
 pub struct Description {
     pub(crate) path: PathBuf,
     pub(crate) document: Document,
+}
+
+/// Returns whether a relative path leads out of its folder.
+fn leaves(path: &Path) -> bool {
+    let deeper = |depth: usize, part: Component<'_>| match part {
+        Component::ParentDir => depth.checked_sub(1),
+        Component::CurDir => Some(depth),
+        _ => Some(depth + 1),
+    };
+    path.components().try_fold(0, deeper).is_none()
 }
 
 impl Description {
@@ -96,7 +107,7 @@ impl Description {
         for folder in path.ancestors() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             // In /tmp, anyone could describe the folders of all others.
-            if folder != path && is_public(at) {
+            if folder != path && is_public(at) || leaves(path.strip_prefix(folder).unwrap_or(path)) {
                 continue;
             }
             match Self::find(at) {

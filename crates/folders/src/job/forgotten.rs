@@ -6,6 +6,7 @@
 
 use super::options::JobOptions;
 use crate::description::{Description, is_public};
+use crate::names::resolved;
 use crate::prelude::*;
 use crate::tree::Tree;
 use base::os::path_of;
@@ -26,14 +27,22 @@ const VAULTS: [&str; 3] = ["gocryptfs.conf", "vault.cryptomator", "masterkey.cry
 /// Returns [`FolderError::SourceDescribed`] and the errors of [`Description::find_above`].
 pub fn check_sources(sources: &[PathBuf]) -> Result<()> {
     for source in sources {
-        let absolute = std::path::absolute(source).map_err(|e| Error::io(source, e))?;
-        match Description::find_above(&absolute) {
+        match find_above(source) {
             Ok(None) | Err(Error::Io { .. } | Error::Folder(FolderError::DescriptionInvalid(_))) => {}
             Ok(Some(_)) => return Err(FolderError::SourceDescribed(source.clone()).into()),
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Returns the description of the folder that a path is in, or leads into by links.
+fn find_above(path: &Path) -> Result<Option<(Description, PathBuf)>> {
+    let absolute = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
+    match (Description::find_above(&absolute)?, resolved(path)) {
+        (None, Some(real)) => Description::find_above(&real),
+        (found, _) => Ok(found),
+    }
 }
 
 /// Refuses an output at or in a folder that describes itself, unless the job encrypts for it, in a
@@ -47,12 +56,11 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     if !options.removes_suffix {
         check_sources(&options.inputs)?;
     }
-    let absolute = std::path::absolute(output).map_err(|e| Error::io(output, e))?;
     let is_vault = |it: &Path| !is_public(it) && VAULTS.iter().any(|mark| it.join(mark).is_file());
-    if absolute.ancestors().any(is_vault) {
+    if resolved(output).is_some_and(|real| real.ancestors().any(is_vault)) {
         return Err(FolderError::OutputIsVault(output.clone()).into());
     }
-    let Some((found, _)) = Description::find_above(&absolute)? else {
+    let Some((found, _)) = find_above(output)? else {
         let is_plain = !options.removes_suffix && options.names.is_none() && !options.keeps_names;
         return match is_plain && Folder::list(output).is_ok_and(|it| are_of_others(options, &names(&it))) {
             true => Err(FolderError::NamesEncrypted(output.clone()).into()),
