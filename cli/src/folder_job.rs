@@ -14,6 +14,7 @@ use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
 use sealane::os::{path_of, to_bytes};
 use sealane::signature::Signers;
 use sealane::vault::{EntryKind, VaultJob};
+use std::mem;
 use std::ops::ControlFlow;
 
 /// Number of files from which a warning says that a passphrase takes about one second for each
@@ -84,7 +85,10 @@ impl<'a> Recursive<'a> {
     /// Returns the job of `encrypt` and `decrypt`, which needs a folder as its output.
     pub(crate) fn transfer(args: &'a Transfer, removes_suffix: bool, console: &'a Console) -> Result<Self> {
         let output = args.output.as_ref().filter(|output| *output != Path::new("-"));
-        let missing = || Failure::misuse("--recursive writes to a folder; name it with -o");
+        let missing = || {
+            let what = if args.folders.recursive { "--recursive writes" } else { "a folder is decrypted" };
+            Failure::misuse(format!("{what} to a folder; name it with -o"))
+        };
         let output = Some(output.ok_or_else(missing)?.clone());
         let manifest = args.manifest.as_ref().and_then(Option::as_ref);
         let (effort, durability) = (&args.writing.effort, args.writing.durability());
@@ -181,8 +185,8 @@ impl<'a> Recursive<'a> {
         if options.inputs.is_empty() || options.inputs.iter().any(|input| input == Path::new("-")) {
             let is_taken = options.manifest.is_some_and(|path| path.is_dir());
             let why = if is_taken { "; --manifest took it: write IN before --manifest" } else { "" };
-            let text = "--recursive reads folders; name one as IN, not standard input";
-            return Err(Failure::misuse([text, why].concat()));
+            let found = if options.inputs.is_empty() { "none" } else { "standard input" };
+            return Err(Failure::misuse(format!("expected folders or files as IN, found {found}{why}")));
         }
         files.extend(options.manifest.clone());
         let mut job = Job::new(options).map_err(|error| failure(error.into()))?;
@@ -213,11 +217,11 @@ impl<'a> Recursive<'a> {
         // As for files on disk, -o names the file, unless it is a folder.
         let kind = place.kind()?;
         options.kept = place.own.iter().flat_map(|own| own.files.clone()).collect();
-        if let Some(output) = options.output.clone().filter(|output| !folders.recursive && !output.is_dir())
+        if let Some(output) = options.output.clone().filter(|output| !output.is_dir())
             && kind == EntryKind::File
         {
             rename = output.file_name().map(PathBuf::from);
-            options.output = Some(output.parent().unwrap_or(Path::new("")).join("."));
+            options.output = Some(vault::parent(&output).to_owned());
         }
         let rename = rename.as_deref();
         let (vault, root, below) = (&*place.vault, &*place.root, &*place.path);
@@ -255,6 +259,18 @@ fn advice(options: &JobOptions, verb: Verb) -> &'static str {
     }
 }
 
+/// Returns the text of an error that a wrong key has.
+fn refusal(error: &Error) -> Option<String> {
+    match error {
+        Error::InVault { source, .. } => refusal(source),
+        Error::Authentication | Error::Format(_) | Error::NoMatchingKey => Some(error.to_string()),
+        Error::WrongPassphrase | Error::PassphraseRequired | Error::IdentityRequired => {
+            Some(error.to_string())
+        }
+        _ => None,
+    }
+}
+
 /// Prints the events of a job.
 struct Printer<'a> {
     verb: Verb,
@@ -264,6 +280,10 @@ struct Printer<'a> {
     console: &'a Console,
     /// The job's options, if its sources have encrypted names.
     named: Option<JobOptions>,
+    /// The only input, while no file has opened.
+    unopened: Option<PathBuf>,
+    /// The files that the key does not open, all with the same error.
+    refused: Vec<(PathBuf, Error)>,
     bar: Option<Bar>,
     files: usize,
     done: usize,
@@ -274,17 +294,26 @@ impl<'a> Printer<'a> {
         let (advice, dry_run) = (advice(options, verb), options.dry_run);
         let named =
             Some(options).filter(|it| it.names.is_some() && (it.removes_suffix || it.in_place)).cloned();
-        Self { verb, dry_run, passphrase: false, advice, console, named, bar: None, files: 0, done: 0 }
+        // A program expects an error for each file.
+        let decrypts = options.removes_suffix || options.in_place;
+        let only = if let [input] = &*options.inputs { Some(input) } else { None };
+        let unopened = only.filter(|_| decrypts && !console.json).cloned();
+        let (passphrase, refused, bar, files, done) = (false, Vec::new(), None, 0, 0);
+        Self { verb, dry_run, passphrase, advice, console, named, unopened, refused, bar, files, done }
+    }
+
+    /// Returns the plaintext path of a file whose name is encrypted.
+    fn plain(&self, path: &Path) -> Option<PathBuf> {
+        let JobOptions { inputs, suffix, names, .. } = self.named.as_ref()?;
+        let top = inputs.iter().find(|top| path.starts_with(top))?;
+        let below = to_bytes(path.strip_prefix(top).ok()?.as_os_str())?;
+        let below = path_of(below.strip_suffix(to_bytes(suffix)?)?);
+        Some(top.join(names.as_ref()?.decrypt_path(&below).ok()?))
     }
 
     /// Returns the name of a file for messages, with its plaintext path if that is encrypted.
     fn name(&self, path: &Path) -> String {
-        let plain = self.named.as_ref().and_then(|JobOptions { inputs, suffix, names, .. }| {
-            let top = inputs.iter().find(|top| path.starts_with(top))?;
-            let below = to_bytes(path.strip_prefix(top).ok()?.as_os_str())?;
-            let below = path_of(below.strip_suffix(to_bytes(suffix)?)?);
-            Some(top.join(names.as_ref()?.decrypt_path(&below).ok()?))
-        });
+        let plain = self.plain(path);
         plain.map_or_else(|| name(path), |plain| format!("{}, stored in {}", name(&plain), name(path)))
     }
 
@@ -298,6 +327,7 @@ impl<'a> Printer<'a> {
                 ControlFlow::Break(())
             }
         });
+        self.fail_refused();
         match (not_printed, result) {
             (Some(failure), _) => Err(failure),
             (None, Err(JobError { error: Error::Cancelled, .. })) => {
@@ -368,7 +398,36 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Returns whether the key does not open a file, as the files before.
+    fn is_refused(&self, error: &Error) -> bool {
+        let (found, first) = (refusal(error), self.refused.first().map(|(_, first)| refusal(first)));
+        found.is_some() && first.is_none_or(|first| first == found)
+    }
+
+    /// Prints the errors of the files that the key does not open: one, if it opens none.
+    fn fail_refused(&mut self) {
+        let count = self.refused.len();
+        for (path, error) in mem::take(&mut self.refused) {
+            let Some(input) = self.unopened.take_if(|_| count > 1) else {
+                self.console.fail(&Failure::about(&self.name(&path), error));
+                continue;
+            };
+            let error = if let Error::InVault { source, .. } = error { *source } else { error };
+            let failure = Failure::about(&name(&input), error);
+            return self.console.fail(&failure.and(&format!("the same for all {count} files")));
+        }
+    }
+
     fn print(&mut self, event: Event<'_>) -> Result<()> {
+        match event {
+            Event::Failed { path, error, .. } if self.unopened.is_some() && self.is_refused(&error) => {
+                self.refused.push((path.to_owned(), error));
+                return Ok(());
+            }
+            Event::Listed { .. } | Event::Compared { .. } | Event::Ended(_) => {}
+            _ => self.unopened = None,
+        }
+        self.fail_refused();
         let console = self.console;
         let fail = |path: &Path, error| console.fail(&Failure::about(&self.name(path), error));
         let differs = |path: &Path, how: &str| {
@@ -380,7 +439,8 @@ impl<'a> Printer<'a> {
             Event::Done { pair, bytes, seconds } => {
                 self.done += 1;
                 if self.verb == VERIFY {
-                    return report_verified(console, &name(pair.source), bytes);
+                    let plain = self.plain(pair.source);
+                    return report_verified(console, &name(plain.as_deref().unwrap_or(pair.source)), bytes);
                 }
                 return self.pair(pair, |pair| {
                     pair["bytes"] = bytes.into();

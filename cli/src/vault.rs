@@ -283,7 +283,7 @@ fn is_marked(storage: &dyn Storage) -> bool {
 }
 
 /// Returns the folder of a path.
-fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 

@@ -12,6 +12,7 @@ mod folders;
 mod help_examples;
 mod interrupt;
 mod keyring;
+mod mistakes;
 #[cfg(target_os = "linux")]
 mod mount;
 mod names;
