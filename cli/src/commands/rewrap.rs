@@ -18,8 +18,8 @@ use sealane::file::{self, Rewrap as Keys};
 ///
 /// The key of the content stays the same: anyone who could decrypt a file before can decrypt old
 /// copies of it, and with an old copy's key the new file too. To exclude them, decrypt and encrypt
-/// the file again. Of a folder that describes itself, only the description changes: 'sealane
-/// rotate' excludes former recipients from later versions.
+/// the file again. For a folder that describes itself, only its file .sealane changes. To exclude
+/// those who have an old copy of it, run 'sealane rotate' then.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
