@@ -71,7 +71,6 @@ pub fn computations() -> impl Iterator<Item = (&'static str, bool)> {
 ///
 /// # Errors
 /// Returns [`Error::LimitExceeded`] without memory.
-#[doc(hidden)]
 pub fn expand_hkdf(prk: &hkdf::Prk, info: &[&[u8]], out: &mut [u8]) -> Result<()> {
     struct Len(usize);
 

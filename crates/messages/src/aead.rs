@@ -18,7 +18,6 @@ pub(crate) use usage::Limit;
 
 /// Gives a wrapper of [`MessageKeys`] or of another wrapper, in its field `keys`, the methods of
 /// that type.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! message_keys {
     ($name:ident: $keys:ident; |$it:ident| $($field:ident: $value:expr),+) => {

@@ -4,7 +4,6 @@
 pub mod aead;
 pub mod hazmat;
 mod key;
-#[doc(hidden)]
 pub mod named;
 pub mod nonce;
 mod prelude;

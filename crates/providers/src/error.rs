@@ -200,7 +200,6 @@ fn names(providers: &[Provider]) -> String {
 }
 
 /// Joins lengths, as in "16 or 32".
-#[doc(hidden)]
 pub fn alternatives(lengths: &[usize]) -> String {
     lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
 }
