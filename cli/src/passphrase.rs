@@ -3,7 +3,7 @@
 use crate::args;
 use crate::console;
 use crate::prelude::*;
-use crate::{interrupt, os};
+use crate::{interrupt, os, signal};
 use sealane::Key;
 use sealane::keys::{MAX_PASSPHRASE_LEN, check_passphrase};
 use std::process::Stdio;
@@ -139,6 +139,13 @@ fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>> {
     // The pipe is closed now, so a command that prints more ends too.
     let ended = child.wait().map_err(|e| Failure::io(name, &e))?;
     let line = line?.map_err(|e| Failure::io(name, &e))?;
+    if line.is_empty() || !ended.success() {
+        // Ctrl-C goes to the command too.
+        signal::wait_for_pending_signal();
+        if signal::requested() {
+            return Err(Failure::interrupted());
+        }
+    }
     match (ended.success(), line.is_empty()) {
         // A command killed by the closed pipe has printed its line.
         (false, _) if ended.code().is_some() => Err(Failure::misuse(format!(

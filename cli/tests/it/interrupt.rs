@@ -153,6 +153,17 @@ fn commands_run_in_a_process_that_ignores_its_children() {
     run("decrypt --passphrase-command 'exit 3' sealed").failed(2, "expected a command that succeeds");
 }
 
+/// Ctrl-C also ends the command that the program waits for.
+#[test]
+fn an_interrupted_passphrase_command_is_an_interruption() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain", b"data");
+    let run = |command| sandbox.shell(&format!("sealane encrypt -p --passphrase-command '{command}' plain"));
+    for command in ["kill -INT $PPID $$", "kill -INT $PPID; exit 3"] {
+        run(command).failed(130, "interrupted");
+    }
+}
+
 #[test]
 fn a_closed_output_ends_the_program_silently() {
     let sandbox = Sandbox::new();
