@@ -60,6 +60,7 @@ use commands::Command;
 use console::Console;
 pub use endpoints::fill_closed_streams;
 use error::Failure;
+use interrupt::Watch;
 use redact::Redactor;
 pub use url::{CreateUrl, OpenUrl, RewrapUrl, Upload, set_url_functions};
 
@@ -146,7 +147,9 @@ fn dispatch(command: &Command, host: &str, redactor: Redactor) -> u8 {
     let command = command.get();
     let options = command.output_options();
     let console = Console::new(options.json, options.quiet, redactor);
+    let watch = Watch::begin(&console);
     let done = command.run(&Context { console: &console, host, program });
+    drop(watch);
     sealane::wipe_stack();
     if let Err(failure) = done {
         console.fail(&failure);

@@ -2,7 +2,6 @@
 
 use crate::args::Transfer;
 use crate::endpoints::{self, Pair, Source, Target};
-use crate::interrupt::Watch;
 use crate::keys::Inputs;
 use crate::prelude::*;
 use crate::vault::Place;
@@ -20,7 +19,6 @@ pub(crate) fn run(
     with: impl FnOnce(Inputs) -> Result<DecryptWith>,
     console: &Console,
 ) -> Result<()> {
-    let _watch = Watch::begin(console);
     let named: Vec<_> = pairs.iter().map(|pair| pair.from.path()).collect();
     let with = with(Inputs::named(&named))?;
     let one = |pair: &Pair| salvage_one(args, pair, &pair.from.name(), &with, console);

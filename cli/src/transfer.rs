@@ -4,7 +4,6 @@ use crate::args::{Transfer, Writing};
 use crate::console::Bar;
 use crate::endpoints::{self, Pair, Source, Target};
 use crate::error::STDOUT;
-use crate::interrupt::Watch;
 use crate::keys::Inputs;
 use crate::prelude::*;
 use crate::{signal, stream, url};
@@ -29,7 +28,6 @@ pub(crate) fn transfer<W>(
     with: impl FnOnce(Inputs) -> Result<W>,
     console: &Console,
 ) -> Result<()> {
-    let _watch = Watch::begin(console);
     // Checked before the keys are loaded, which may ask for a passphrase.
     let apart = |pair: &Pair| pair.check().map_err(|failure| console.fail(&failure)).is_ok();
     let pairs: Vec<_> = pairs.into_iter().filter(apart).collect();
@@ -77,7 +75,6 @@ pub(crate) fn encrypt_at_urls(
     with: impl FnOnce(Inputs) -> Result<EncryptWith>,
     console: &Console,
 ) -> Result<()> {
-    let _watch = Watch::begin(console);
     let with = with(Inputs::named(&args.inputs))?;
     let one = |pair: &Pair| encrypt_at_url(args, pair, &with, console);
     console.each(pairs, &[Kind::INTERRUPTED], one).map(drop)

@@ -3,7 +3,6 @@
 use crate::args::DecryptWith;
 use crate::endpoints::{self, Source};
 use crate::error::STDOUT;
-use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
 use crate::stream;
@@ -35,7 +34,6 @@ pub(crate) struct Cat {
 
 impl Run for Cat {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         let mut vaults = Vaults::new(&self.with, console);
         let mut with = None;
         for input in &self.inputs {

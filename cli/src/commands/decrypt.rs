@@ -3,7 +3,6 @@
 use crate::args::{DecryptWith, OutputOptions, Transfer, refuse_folder_options};
 use crate::described::{self, Described};
 use crate::folder_job::Recursive;
-use crate::interrupt::Watch;
 use crate::prelude::*;
 use crate::transfer::{self, Functions};
 use crate::vault::Vaults;
@@ -80,7 +79,6 @@ impl Run for Decrypt {
                     && !self.transfer.folders.recursive;
                 if self.salvage || prints && place.kind()? == EntryKind::File {
                     refuse_folder_options(self.transfer.folder_options().chain(own))?;
-                    let _watch = Watch::begin(console);
                     if self.salvage {
                         return salvage::run_vault(&self.transfer, &place, console);
                     }

@@ -1,7 +1,6 @@
 //! `sealane init`: makes a folder that describes itself.
 
 use crate::args::{Passphrase, Recipients};
-use crate::interrupt::Watch;
 use crate::prelude::*;
 use crate::{keys, url};
 use sealane::file::{DescribedFolder, NewFolder};
@@ -80,7 +79,6 @@ pub(crate) struct WrapWith {
 
 impl Run for Init {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         let shown = name(&self.folder);
         let about = |error| Failure::about(&shown, error);
         url::refuse([&self.folder])?;

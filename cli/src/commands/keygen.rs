@@ -2,7 +2,6 @@
 
 use crate::args::{Passphrase, key_types};
 use crate::error;
-use crate::interrupt::Watch;
 use crate::prelude::*;
 use crate::{keys, passphrase};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -69,7 +68,6 @@ pub(crate) struct Keygen {
 
 impl Run for Keygen {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         if let Some(path) = &self.public_of {
             let public = keys::secret(path, &self.asked, console)?.public();
             let none = || {

@@ -2,7 +2,6 @@
 
 use crate::args::{KeyringFile, OutputOptions, key_types};
 use crate::command::Shown;
-use crate::interrupt::Watch;
 use crate::keyring_file::OpenKeyring;
 use crate::keys;
 use crate::prelude::*;
@@ -88,7 +87,6 @@ impl Run for Keyring {
     }
 
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         match &self.action {
             Action::List(Shown { arguments: file, .. }) => {
                 let ring = keys::keyring(file, console)?;

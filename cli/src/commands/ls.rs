@@ -1,7 +1,6 @@
 //! `sealane ls`: lists a vault by its plaintext names.
 
 use crate::args::DecryptWith;
-use crate::interrupt::Watch;
 use crate::prelude::*;
 use crate::signal;
 use crate::vault::{Place, Vaults};
@@ -36,7 +35,6 @@ pub(crate) struct Ls {
 
 impl Run for Ls {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         let place = Vaults::new(&self.with, console).expect(&self.input)?;
         let walk = Walk::new(&*place.vault, &place.path);
         let mut walk = walk.map_err(|error| place.about(error))?;

@@ -2,7 +2,6 @@
 
 use crate::args::DecryptWith;
 use crate::console;
-use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
 use crate::vault::{Place, Vaults};
@@ -80,7 +79,6 @@ impl Run for Mount {
 
 impl Mount {
     fn serve(&self, console: &Console) -> Result<()> {
-        let _watch = Watch::begin(console);
         let point = empty_folder(&self.point)?;
         let log = self.log.as_ref().map(|path| File::options().create(true).append(true).open(path));
         let log = log.transpose().map_err(|e| Failure::io("--log", &e))?;

@@ -4,7 +4,6 @@ use crate::args::{RewrapWith, Writing, first};
 use crate::described::{self, Described};
 use crate::endpoints::{self, Source, Target};
 use crate::folder_job::{Recursive, SAME_FILE_KEYS};
-use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
 use crate::url;
@@ -78,7 +77,6 @@ impl Run for Rewrap {
             return recursive.run(|inputs| with(inputs).map(Operation::Rewrap), self.with.has_passphrase());
         }
         let pairs = self.pairs()?;
-        let _watch = Watch::begin(console);
         let with = with(Inputs::named(&self.inputs))?;
         let rewrap = |(from, to): &(PathBuf, PathBuf)| self.rewrap_one(from, to, &with, console);
         if console.each(&pairs, &[Kind::INTERRUPTED], rewrap)? > 0 {

@@ -3,7 +3,6 @@
 use crate::args::{RotateWith, Writing};
 use crate::described::{self, Described};
 use crate::folder_job::Recursive;
-use crate::interrupt::Watch;
 use crate::keys;
 use crate::prelude::*;
 use sealane::file::Rotation;
@@ -48,7 +47,6 @@ impl Run for Rotate {
 impl Rotate {
     /// Moves a folder that describes itself to a new key.
     fn rotate(&self, mut opened: Described, console: &Console) -> Result<()> {
-        let _watch = Watch::begin(console);
         let lock = opened.lock.clone();
         opened.folder.reserve().map_err(|error| opened.about(error))?;
         if opened.folder.is_rotated().map_err(|error| opened.about(error))? {

@@ -2,7 +2,6 @@
 
 use crate::args::Passphrase;
 use crate::endpoints::{Pair, Source, Target};
-use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
 use crate::stream;
@@ -44,7 +43,6 @@ pub(crate) struct Sign {
 impl Run for Sign {
     /// Signs every file, even after one has failed.
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         let stdin = [PathBuf::from("-")];
         let inputs = if self.inputs.is_empty() { &stdin } else { &self.inputs[..] };
         if let (Some(output), [_, _, ..]) = (&self.output, inputs) {

@@ -4,7 +4,6 @@ use crate::args::{DecryptWith, Effort, Folders, ReadInventory, Selection, refuse
 use crate::described::{self, Described};
 use crate::endpoints::Source;
 use crate::folder_job::{Recursive, report_verified};
-use crate::interrupt::Watch;
 use crate::keys::{self, Inputs};
 use crate::prelude::*;
 use crate::vault::Vaults;
@@ -67,7 +66,6 @@ impl Run for Verify {
         }
         let own = [("--inventory", self.listing.inventory.is_some())];
         refuse_folder_options(self.folders.given().into_iter().chain(self.selection.given()).chain(own))?;
-        let _watch = Watch::begin(console);
         let with = with(Inputs::named(&self.inputs))?;
         let verify = |input: &PathBuf| self.verify_one(&Source::new(input), &with, console);
         console.each(&self.inputs, &Kind::ENDING, verify).map(drop)

@@ -1,7 +1,6 @@
 //! `sealane verify-signature`: verifies detached signatures.
 
 use crate::endpoints::Source;
-use crate::interrupt::Watch;
 use crate::prelude::*;
 use crate::{keys, stream};
 use sealane::file::{open_file, open_regular};
@@ -38,7 +37,6 @@ pub(crate) struct VerifySignature {
 
 impl Run for VerifySignature {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
-        let _watch = Watch::begin(console);
         let signers = keys::signers(&self.signer, Signers::parse)?;
         let revoked = self.revoked.as_ref().map(|path| keys::signers(path, Signers::parse_revoked));
         let revoked = revoked.transpose()?;
