@@ -48,7 +48,7 @@ impl Fernet {
         let py = token.py();
         let Some(token) = parse(token)? else { return Ok(None) };
         let len = token.len();
-        let Some((time, data)) = detached(py, len, || not_authentic(self.core.decrypt(&token)))? else {
+        let Some((time, data)) = detached(py, len, || Error::authentic(self.core.decrypt(&token)))? else {
             return Ok(None);
         };
         if let (Some(ttl), Some(now)) = (ttl, now) {
@@ -64,7 +64,7 @@ impl Fernet {
     /// Returns a token's time, or None if it is not valid.
     fn time_or_none(&self, token: &Any<'_>) -> PyResult<Option<u64>> {
         let Some(parsed) = parse(token)? else { return Ok(None) };
-        detached(token.py(), parsed.len(), || not_authentic(self.core.time(&parsed)))
+        detached(token.py(), parsed.len(), || Error::authentic(self.core.time(&parsed)))
     }
 }
 
@@ -103,15 +103,6 @@ fn urlsafe_decoded<'py>(object: &Any<'py>) -> PyResult<Option<Bytes<'py>>> {
     }
 }
 
-/// Turns an unauthentic token into `None`, because a rotated key tries all its keys.
-fn not_authentic<T>(result: Result<T>) -> Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(Error::Authentication) => Ok(None),
-        Err(other) => Err(other),
-    }
-}
-
 /// Decodes a token, or returns `None` if it is malformed.
 fn parse(token: &Any<'_>) -> PyResult<Option<Token>> {
     let py = token.py();
@@ -126,7 +117,7 @@ fn parse(token: &Any<'_>) -> PyResult<Option<Token>> {
     } else {
         return Err(wrong_type("token", "bytes or str", token)?);
     };
-    match detached(py, text.len(), || not_authentic(Token::parse(text)))? {
+    match detached(py, text.len(), || Error::authentic(Token::parse(text)))? {
         Some(token) => Ok(Some(token)),
         None => parse_leniently(token),
     }
@@ -137,7 +128,7 @@ fn parse(token: &Any<'_>) -> PyResult<Option<Token>> {
 #[cold]
 fn parse_leniently(token: &Any<'_>) -> PyResult<Option<Token>> {
     let Some(decoded) = urlsafe_decoded(token)? else { return Ok(None) };
-    not_authentic(Token::from_bytes(decoded.as_bytes().to_vec())).map_err(raise)
+    Error::authentic(Token::from_bytes(decoded.as_bytes().to_vec())).map_err(raise)
 }
 
 /// Returns the bytes of an argument that must be a `bytes` object, as in pyca/cryptography.

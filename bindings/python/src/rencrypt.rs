@@ -28,8 +28,7 @@ impl REncrypt {
         Ok(Self { core })
     }
 
-    // ---- in place
-    // -----------------------------------------------------------------------------------------
+    // ---- in place ----
 
     /// Encrypts ``buf[:plaintext_len]`` in place and returns the message length, 28 bytes longer.
     fn encrypt(
@@ -67,8 +66,7 @@ impl REncrypt {
         Ok(len)
     }
 
-    // ---- from one buffer into another
-    // ---------------------------------------------------------------------
+    // ---- from one buffer into another ----
 
     /// Encrypts ``plaintext`` to the start of ``buf`` and returns the message length.
     fn encrypt_into_buf(
@@ -109,8 +107,7 @@ impl REncrypt {
         Ok(len)
     }
 
-    // ---- to new memory
-    // ------------------------------------------------------------------------------------
+    // ---- to new memory ----
 
     /// Encrypts ``plaintext`` to a new bytearray, like REncrypt from 0.1.21 on.
     fn encrypt_from<'py>(
@@ -152,8 +149,7 @@ impl REncrypt {
         })
     }
 
-    // ---- buffers
-    // ------------------------------------------------------------------------------------------
+    // ---- buffers ----
 
     /// Copies ``src`` to the start of ``buf``, which may overlap it.
     ///

@@ -339,8 +339,7 @@ pub(crate) fn fresh<'py>(
     fresh_by(py, len, || Writers::of(key.divides(len)), fill)
 }
 
-// ---- sealed messages: nonce || ciphertext || tag
-// ----------------------------------------------------------
+// ---- sealed messages: nonce || ciphertext || tag ----
 
 /// Seals `plaintext` and returns the sealed message as a new `bytes` object.
 #[inline]
@@ -448,8 +447,7 @@ fn open_source(
     Ok(len)
 }
 
-// ---- explicit nonces: ciphertext || tag
-// -------------------------------------------------------------------
+// ---- explicit nonces: ciphertext || tag ----
 
 /// Encrypts `data` under the nonce of the caller into the start of `out`; returns the number of
 /// bytes written.
@@ -491,8 +489,7 @@ pub(crate) fn decrypt_into(
     Ok(len)
 }
 
-// ---- layouts
-// ----------------------------------------------------------------------------------------------
+// ---- layouts ----
 
 /// Seals the data of a layout. The nonce goes to its head, the tag to its tail; `others` is the
 /// associated data.

@@ -65,8 +65,8 @@ impl Keyring {
     /// ----------
     /// algorithm : str
     ///     "aes-256-gcm", "aes-128-gcm", "aes-256-gcm-siv", "aes-128-gcm-siv", "chacha20-poly1305",
-    /// "xchacha20-poly1305"     or "xaes-256-gcm", for messages and files; "aes-256-siv", for
-    /// deterministic encryption; "tink-4kb" or     "tink-1mb", for files in the format of Tink.
+    ///     "xchacha20-poly1305" or "xaes-256-gcm", for messages and files; "aes-256-siv", for
+    ///     deterministic encryption; "tink-4kb" or "tink-1mb", for files in the format of Tink.
     /// prefix : str, optional
     ///     The prefix of each message: "tink" (the default), "crunchy" or "legacy" contain the key
     ///     identifier; "raw" is empty. File keys are always "raw".
