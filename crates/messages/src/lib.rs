@@ -4,6 +4,7 @@
 pub mod aead;
 pub mod hazmat;
 mod key;
+#[doc(hidden)]
 pub mod named;
 pub mod nonce;
 mod prelude;

@@ -43,11 +43,8 @@ pub fn byte_order(name: Option<&str>) -> Result<ByteOrder, Misuse> {
 pub enum Keystream {
     /// Only this cipher takes other IVs, see [`AesCtr::xor_under`].
     AesCtr(AesCtr),
-    #[doc(hidden)]
     ChaCha20(ChaCha20),
-    #[doc(hidden)]
     XChaCha20(XChaCha20),
-    #[doc(hidden)]
     Speck(SpeckCtr),
 }
 
