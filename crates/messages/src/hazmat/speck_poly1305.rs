@@ -137,11 +137,10 @@ struct SpeckPoly1305 {
 
 impl AeadKey for SpeckPoly1305 {
     fn seal(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &mut [u8; 16]) -> SealResult {
-        let message = self.message(nonce);
-        let (len, mut mac) = (data.len(), message.mac(aad)?);
+        let (len, mut mac) = (data.len(), self.mac(nonce, aad)?);
         for at in (0..len).step_by(PIECE) {
             let mut piece = data.part(at, PIECE.min(len - at));
-            message.xor(at, piece.reborrow())?;
+            self.xor(nonce, at, piece.reborrow())?;
             mac.update(piece.target());
         }
         *tag = mac.finalize_aead(aad.len() as u64, len as u64);
@@ -149,15 +148,14 @@ impl AeadKey for SpeckPoly1305 {
     }
 
     fn open(&self, nonce: &[u8], aad: &[u8], mut data: InOut<'_>, tag: &[u8; 16]) -> OpenResult {
-        let message = self.message(nonce);
         let (len, mut copy) = (data.len(), SourceCopy::<PIECE>::new());
         let mut expected_tag = || {
-            let mut mac = message.mac(aad)?;
+            let mut mac = self.mac(nonce, aad)?;
             for at in (0..len).step_by(PIECE) {
                 // Authenticate exactly the bytes that we decrypt, even if the source changes.
                 let piece = data.part(at, PIECE.min(len - at)).copy_source(&mut copy);
                 mac.update(piece.source());
-                message.xor(at, piece)?;
+                self.xor(nonce, at, piece)?;
             }
             Ok::<_, SealError>(mac.finalize_aead(aad.len() as u64, len as u64))
         };
@@ -170,25 +168,10 @@ impl AeadKey for SpeckPoly1305 {
 }
 
 impl SpeckPoly1305 {
-    fn message(&self, nonce: &[u8]) -> Message<'_> {
-        let mut iv = [0; MAX_BLOCK_LEN];
-        iv[..nonce.len()].copy_from_slice(nonce);
-        Message { speck: &self.speck, iv, block_len: self.block_len }
-    }
-}
-
-/// The keystream of a message, from its key and nonce.
-struct Message<'a> {
-    speck: &'a raw::Speck,
-    iv: [u8; MAX_BLOCK_LEN],
-    block_len: usize,
-}
-
-impl Message<'_> {
     /// Starts the authenticator and adds the associated data.
-    fn mac(&self, aad: &[u8]) -> Result<Poly1305, SealError> {
+    fn mac(&self, nonce: &[u8], aad: &[u8]) -> Result<Poly1305, SealError> {
         let mut one_time_key = Zeroizing::new([0; ONE_TIME_KEY_LEN]);
-        self.keystream(0, InOut::in_place(&mut *one_time_key))?;
+        self.keystream(nonce, 0, InOut::in_place(&mut *one_time_key))?;
         // An authenticator was started when the key was expanded, so this cannot fail.
         let mut mac = Poly1305::new(&*one_time_key).map_err(|_| SealError::Unspecified)?;
         mac.update(aad).pad(aad.len() as u64);
@@ -196,12 +179,14 @@ impl Message<'_> {
     }
 
     /// XORs `data` with the keystream, from byte `at` of the message on.
-    fn xor(&self, at: usize, data: InOut<'_>) -> SealResult {
-        self.keystream((ONE_TIME_KEY_LEN + at) as u64, data)
+    fn xor(&self, nonce: &[u8], at: usize, data: InOut<'_>) -> SealResult {
+        self.keystream(nonce, (ONE_TIME_KEY_LEN + at) as u64, data)
     }
 
-    fn keystream(&self, offset: u64, data: InOut<'_>) -> SealResult {
-        self.speck.xor_at(&self.iv[..self.block_len], offset, data).map_err(SealError::Message)
+    fn keystream(&self, nonce: &[u8], offset: u64, data: InOut<'_>) -> SealResult {
+        let mut iv = [0; MAX_BLOCK_LEN];
+        iv[..nonce.len()].copy_from_slice(nonce);
+        self.speck.xor_at(&iv[..self.block_len], offset, data).map_err(SealError::Message)
     }
 }
 
