@@ -27,7 +27,7 @@ use super::age::Identity;
 use super::fingerprint::Fingerprint;
 use super::keyring::EncryptedKeyring;
 use super::token::TokenKey;
-use super::{KeyFile, LoadOptions, SecretKey, known_keys, store, wrapping};
+use super::{Existing, KeyFile, LoadOptions, SecretKey, known_keys, store, wrapping};
 use crate::prelude::*;
 use std::env;
 use std::ffi::OsStr;
@@ -297,26 +297,30 @@ impl PinnedReference {
         Self { reference: Reference::File(path.to_owned()), fingerprint: None }
     }
 
-    /// Accepts the key that this user is about to save here. Errors as for
-    /// [`accept_key`](known_keys::accept_key).
-    pub(super) fn saving(&self, key: &KeyFile) -> Result<()> {
-        match (self.reference.place(), Fingerprint::of(key), self.reference.is_kept()) {
-            (Some(place), Ok(key), true) => known_keys::accept_key(&place, &key),
-            _ => Ok(()),
+    /// Saves `key`, as the text of a key file, and returns its reference. It becomes the key that
+    /// the user knows here; a plain one only if another is known. The fingerprint is there if data
+    /// is encrypted with such keys.
+    pub(super) fn save(
+        path: &Path,
+        key: &KeyFile,
+        text: &str,
+        existing: Existing,
+        is_encrypted: bool,
+    ) -> Result<Self> {
+        let saved = Self { fingerprint: Fingerprint::of(key).ok(), ..Self::file(path) };
+        let place = saved.reference.place();
+        let known = place.as_ref().zip(saved.fingerprint.as_ref());
+        if let Some((place, key)) = known.filter(|_| saved.reference.is_kept()) {
+            known_keys::accept_key(place, key)?;
         }
-    }
-
-    /// Remembers the key that this user has saved here; a plain one only if another key is known
-    /// here. Adds its fingerprint if data is encrypted with such keys.
-    pub(super) fn saved(mut self, key: &KeyFile, is_encrypted: bool) -> Self {
-        self.fingerprint = Fingerprint::of(key).ok();
-        if let (Some(place), Some(key)) = (self.reference.place(), &self.fingerprint)
-            && self.reference.is_kept()
-            && (is_encrypted || known_keys::is_known(&place))
+        store::save_secret(path, text, existing)?;
+        // Asked again, because a new file is there now.
+        if let Some((place, key)) = known.filter(|_| saved.reference.is_kept())
+            && (is_encrypted || known_keys::is_known(place))
         {
-            known_keys::remember_key(&place, key);
+            known_keys::remember_key(place, key);
         }
-        self
+        Ok(saved)
     }
 
     /// Reads the key and checks it. Returns the warning of [`Self::check`] too.

@@ -69,12 +69,8 @@ macro_rules! saved {
             /// Returns [`Error::Io`], also if `path` exists and `existing` forbids replacing it,
             /// and the errors of [`Self::to_text`].
             pub fn save(&self, path: &Path, passphrase: Option<&str>, existing: Existing) -> Result<()> {
-                let (at, key) = (PinnedReference::file(path), KeyFile::$file(self.clone()));
-                let text = self.to_text(passphrase)?;
-                at.saving(&key)?;
-                store::save_secret(path, &text, existing)?;
-                at.saved(&key, passphrase.is_some());
-                Ok(())
+                let (key, text) = (KeyFile::$file(self.clone()), self.to_text(passphrase)?);
+                PinnedReference::save(path, &key, &text, existing, passphrase.is_some()).map(drop)
             }
 
             /// Writes an age file for `recipients`. Returns the reference that pins the key, and
@@ -89,11 +85,8 @@ macro_rules! saved {
                 recipients: &[age::Recipient],
                 existing: Existing,
             ) -> Result<PinnedReference> {
-                let (at, key) = (PinnedReference::file(path), KeyFile::$file(self.clone()));
-                let text = self.to_text_for(recipients)?;
-                at.saving(&key)?;
-                store::save_secret(path, &text, existing)?;
-                Ok(at.saved(&key, true))
+                let (key, text) = (KeyFile::$file(self.clone()), self.to_text_for(recipients)?);
+                PinnedReference::save(path, &key, &text, existing, true)
             }
         }
     )*};
