@@ -71,9 +71,7 @@ pub(crate) fn plain_len(layout: Layout, sealed_len: u64) -> u64 {
 pub(crate) fn read_whole(storage: &dyn Storage, path: &[u8], max: usize) -> Result<Vec<u8>> {
     let file = storage.open(path)?;
     let read = || {
-        let len = usize::try_from(file.size()?).ok().filter(|len| *len <= max);
-        let mut bytes =
-            memory::zeroed(len.ok_or(Error::LimitExceeded("the file is too long for its kind"))?)?;
+        let mut bytes = buffer(file.size()?, max)?;
         file.read_exact_at(0, &mut bytes)?;
         Ok(bytes)
     };
@@ -85,9 +83,13 @@ pub(crate) fn read_whole(storage: &dyn Storage, path: &[u8], max: usize) -> Resu
 /// # Errors
 /// Returns the errors of [`read_whole`] and [`Contents::read_at`].
 pub(crate) fn plaintext(path: &[u8], file: &dyn Contents, max: usize) -> Result<Zeroizing<Vec<u8>>> {
-    let len = usize::try_from(file.size()).ok().filter(|len| *len <= max);
-    let len = len.ok_or(in_vault(path, Error::LimitExceeded("the file is too long for its kind")))?;
-    let mut bytes = Zeroizing::new(memory::zeroed(len)?);
+    let bytes = buffer(file.size(), max).map_err(|error| in_vault(path, error))?;
+    let mut bytes = Zeroizing::new(bytes);
     file.read_at(0, &mut bytes)?;
     Ok(bytes)
+}
+
+fn buffer(len: u64, max: usize) -> Result<Vec<u8>> {
+    let len = usize::try_from(len).ok().filter(|len| *len <= max);
+    memory::zeroed(len.ok_or(Error::LimitExceeded("the file is too long for its kind"))?)
 }

@@ -193,15 +193,15 @@ struct Token<'a> {
 
 impl<'a> Token<'a> {
     fn parse(token: &'a [u8]) -> Result<Self> {
-        let malformed = || Error::Header("expected a signed JSON Web Token with HS256, HS384 or HS512");
+        const EXPECTED: &str = "expected a signed JSON Web Token with HS256, HS384 or HS512";
         let token = token.trim_ascii_end();
         let mut parts = token.split(|byte| *byte == b'.');
         let mut part = || parts.next().and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
         let (Some(header), Some(payload), Some(signature), None) = (part(), part(), part(), part()) else {
-            return Err(malformed());
+            return Err(Error::Header(EXPECTED));
         };
-        let end = token.iter().rposition(|byte| *byte == b'.').ok_or_else(malformed)?;
-        let header = parse(&header, "expected a signed JSON Web Token with HS256, HS384 or HS512")?;
+        let end = token.iter().rposition(|byte| *byte == b'.').ok_or(Error::Header(EXPECTED))?;
+        let header = parse(&header, EXPECTED)?;
         Ok(Self { header, payload, signed: &token[..end], signature })
     }
 
