@@ -101,6 +101,12 @@ impl Console {
         if self.json { self.result(document, "") } else { Ok(()) }
     }
 
+    /// Prints the result of a job that made `target` from `source`, which only `--json` shows.
+    pub(crate) fn made(&self, source: &str, target: &str, Bar { done, began, .. }: &Bar) -> Result<()> {
+        let seconds = began.elapsed().as_secs_f64();
+        self.document(|| json!({"source": source, "target": target, "bytes": done, "seconds": seconds}))
+    }
+
     /// Prints text on standard output. A closed output is an error; `print!` would panic.
     pub(crate) fn print(&self, text: &str) -> Result<()> {
         let mut out = io::stdout().lock();
@@ -191,11 +197,6 @@ impl Bar {
     pub(crate) fn done(&self) -> u64 {
         self.done
     }
-
-    /// Returns the seconds since the start of the job.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.began.elapsed().as_secs_f64()
-    }
 }
 
 impl Drop for Bar {
@@ -240,19 +241,18 @@ fn print_error(text: &str) {
 /// Returns a document in one line. A byte of a file name that is not UTF-8 becomes `\udc80` to
 /// `\udcff`, as in the manifest and in Python (`os.fsencode` turns it back).
 fn json_line(document: &Value) -> String {
-    let text = |c| match raw_byte(c) {
-        Some(byte @ 0x80..) => format!("\\udc{byte:02x}"),
-        Some(_) => "\\\\".into(),
-        None => String::from(c),
-    };
-    sealane::error::escaped(&document.to_string().chars().map(text).collect::<String>())
+    escaped_with("\\udc", &document.to_string())
 }
 
 /// Escapes a text from outside. In names, a byte that is not UTF-8 becomes `\x80` to `\xff` and a
 /// backslash becomes two, so `$'...'` of a shell turns them back.
 pub(crate) fn escaped(text: &str) -> String {
+    escaped_with("\\x", text)
+}
+
+fn escaped_with(before_byte: &str, text: &str) -> String {
     let shown = |c| match raw_byte(c) {
-        Some(byte @ 0x80..) => format!("\\x{byte:02x}"),
+        Some(byte @ 0x80..) => format!("{before_byte}{byte:02x}"),
         Some(_) => "\\\\".into(),
         None => String::from(c),
     };

@@ -33,7 +33,7 @@ impl Found {
     }
 
     /// Returns the reference, unless it names a file that is missing.
-    pub(crate) fn checked(self) -> Result<PathBuf> {
+    fn checked(self) -> Result<PathBuf> {
         match self.path().map(|path| path.metadata().map_err(|e| (path, e))) {
             Some(Err((path, e))) if e.kind() == ErrorKind::NotFound => {
                 Err(Failure::io(&format!("{}: {}", self.place, name(&path)), &e))
@@ -43,19 +43,21 @@ impl Found {
     }
 }
 
-/// Returns the default of `-k`.
-pub(crate) fn key() -> Result<Option<Found>> {
-    find("SEALANE_KEY", "key")
+/// Returns the default of `-k`, unless it names a file that is missing.
+pub(crate) fn key() -> Result<Option<PathBuf>> {
+    find("key")?.map(Found::checked).transpose()
 }
 
-/// Returns the default of `-i`.
-pub(crate) fn identity() -> Result<Option<Found>> {
-    find("SEALANE_IDENTITY", "identity")
+/// Returns the default of `-i`, unless it names a file that is missing.
+pub(crate) fn identity() -> Result<Option<PathBuf>> {
+    find("identity")?.map(Found::checked).transpose()
 }
 
-fn find(variable: &str, member: &str) -> Result<Option<Found>> {
-    if let Some(value) = set(variable) {
-        return found(value, variable.into()).map(Some);
+/// Returns the default `key` or `identity`, and where it was found.
+pub(crate) fn find(member: &str) -> Result<Option<Found>> {
+    let variable = format!("SEALANE_{}", member.to_uppercase());
+    if let Some(value) = set(&variable) {
+        return found(value, variable).map(Some);
     }
     let Some(path) = config() else { return Ok(None) };
     let text = match read(&path) {

@@ -87,10 +87,9 @@ impl OpenKeyring {
             Protection::None => ring.save(path, None, Existing::Replace).map(|()| None),
             Protection::Passphrase(text) => ring.save(path, Some(text), Existing::Replace).map(|()| None),
             Protection::Recipients(recipients) => {
-                ring.save_for(path, recipients, Existing::Replace).map(Some)
+                ring.save_for(path, recipients, Existing::Replace).map(|pinned| Some(pinned.to_string()))
             }
         }
-        .map(|pinned| pinned.map(|pinned| pinned.to_string()))
         .map_err(|error| Failure::about(&name(path), error))
     }
 }

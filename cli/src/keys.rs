@@ -1,6 +1,6 @@
 //! Loads the keys, recipients and passphrases that a command's options name.
 
-use crate::defaults::{self, Found};
+use crate::defaults;
 use crate::prelude::*;
 use crate::{args, endpoints, passphrase, plugins};
 use sealane::age::{Armor, AskPassphrase, Identity, MAX_WORK_FACTOR, Recipient, parse_recipients};
@@ -44,13 +44,12 @@ pub(crate) fn encrypt_with(
     let is_passphrase = args.passphrase || is_default && args.key.is_none() && args.asked.is_given();
     let key = match &args.key {
         None if is_default && !is_passphrase => {
-            let found = defaults::key()?.ok_or_else(|| {
+            Some(defaults::key()?.ok_or_else(|| {
                 Failure::misuse(
                     "expected a key, recipients or a passphrase; give --key, --recipient, --recipients-file, --plugin or \
                      --passphrase",
                 )
-            })?;
-            Some(found.checked()?)
+            })?)
         }
         given => given.clone(),
     };
@@ -96,8 +95,8 @@ pub(crate) fn decrypt_with(
     let (mut key, mut identities) = (args.key.clone(), args.identities.clone());
     let uses_defaults = args.has_passphrase() && !args.passphrase && !args.asked.is_given();
     if uses_defaults {
-        key = defaults::key()?.map(Found::checked).transpose()?;
-        identities.extend(defaults::identity()?.map(Found::checked).transpose()?);
+        key = defaults::key()?;
+        identities.extend(defaults::identity()?);
         if key.is_some() && !identities.is_empty() {
             return Err(Failure::misuse(
                 "there is a default key and a default identity; choose one with -k or -i",
@@ -156,12 +155,11 @@ pub(crate) fn rewrap(args: &args::RewrapWith, inputs: Inputs, console: &Console)
 /// Loads the keyring of files to move to its primary key.
 pub(crate) fn rotation(args: &args::RotateWith, inputs: Inputs, console: &Console) -> Result<Rotation> {
     let mut loader = Loader::new(&args.asked, inputs, console);
-    let default = if args.key.is_none() { defaults::key()?.map(Found::checked).transpose()? } else { None };
-    let key = args.key.as_ref().or(default.as_ref());
+    let key = args.key.clone().map_or_else(defaults::key, |key| Ok(Some(key)))?;
     let key = key.ok_or_else(|| Failure::misuse("expected the keyring of the files; name it with -k"))?;
-    let ring = loader.keyring(key, &args.identities)?;
+    let ring = loader.keyring(&key, &args.identities)?;
     Rotation::new(&ring, args.context.as_encoded_bytes(), &loader.files)
-        .map_err(|error| Failure::about(&name(key), error))
+        .map_err(|error| Failure::about(&name(&key), error))
 }
 
 /// Loads a keyring to read it.
@@ -181,8 +179,8 @@ pub(crate) fn folder_lock(
     if key.is_none() && identities.is_empty() && unlock.plugins.is_empty() && !unlock.passphrase {
         match found.is_for_identities() {
             true if found.has_passphrase() => {}
-            true => identities.extend(defaults::identity()?.map(Found::checked).transpose()?),
-            false => key = defaults::key()?.map(Found::checked).transpose()?,
+            true => identities.extend(defaults::identity()?),
+            false => key = defaults::key()?,
         }
     }
     let is_locked = !found.is_write_only(); // Else it is written without a key.

@@ -64,8 +64,7 @@ fn transfer_one<W>(
     let options = args.writing.options(&mut report);
     (functions.to_file)(pair.from.open_file()?, pair.from.subject(), to, with, options)
         .map_err(|error| Failure::about(&name, error))?;
-    let (target, bytes, seconds) = (pair.to.name(), bar.done(), bar.seconds());
-    console.document(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}))
+    console.made(&name, &pair.to.name(), &bar)
 }
 
 /// Encrypts files from URLs or to URLs. A file appears there complete or not at all.
@@ -109,8 +108,7 @@ fn encrypt_at_url(
             }
         },
     }
-    let (bytes, seconds) = (bar.done(), bar.seconds());
-    console.document(|| json!({"source": name, "target": target, "bytes": bytes, "seconds": seconds}))
+    console.made(&name, &target, &bar)
 }
 
 /// Ends standard output. If it is a file, `--sync` waits for the disk.

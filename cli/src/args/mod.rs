@@ -21,10 +21,10 @@ use std::path::PathBuf;
 pub(crate) struct Transfer {
     /// Destination: a file that appears complete or not at all; a folder where files keep their
     /// names; or '-' for standard output, the default. Several inputs need a folder
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
+    #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Files to read; '-' is standard input, the default
-    #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) folders: Folders,

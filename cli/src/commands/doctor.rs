@@ -26,7 +26,7 @@ Examples:
 pub(crate) struct Doctor {
     /// Key files to check, or folders (their files, but not subfolders). Default: the current
     /// folder
-    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
@@ -79,8 +79,8 @@ impl Report {
             format!("{} {} {}: {}", entry.algorithm, entry.provider, entry.variant, entry.reason)
         }));
         let mut defaults = Vec::new();
-        for (option, found) in [("key", defaults::key()), ("identity", defaults::identity())] {
-            match found {
+        for option in ["key", "identity"] {
+            match defaults::find(option) {
                 Ok(None) => {}
                 Ok(Some(found)) => {
                     match found.path().map_or(Ok(CheckedKeys::default()), |path| check_keys(&[path])) {

@@ -29,7 +29,7 @@ pub(crate) struct Ls {
     recursive: bool,
     /// A vault, or a path in one. The program of the Python package also takes URLs, such as
     /// s3://bucket/vault
-    #[arg(value_name = "FOLDER", default_value = ".", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FOLDER", default_value = ".")]
     input: PathBuf,
 }
 

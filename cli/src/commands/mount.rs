@@ -38,7 +38,7 @@ pub(crate) struct Mount {
     #[arg(long, hide = true)]
     detach: bool,
     /// A vault, a folder in one, or an encrypted file
-    #[arg(value_name = "VAULT", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "VAULT")]
     input: PathBuf,
     /// Empty folder in which the files appear
     #[arg(value_name = "POINT", value_hint = ValueHint::DirPath)]

@@ -29,11 +29,11 @@ pub(crate) struct Rewrap {
     with: RewrapWith,
     /// Age files, binary or armored. The program of the Python package also takes URLs, such as
     /// s3://bucket/file.age: S3 copies the content itself
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
     /// Destination: a file, or a folder where files keep their names. Default: FILE itself,
     /// replaced once the new file is complete
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
+    #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// Process whole folders: every file below FILE. With -o to the same place below the folder
     /// OUT, otherwise in place
@@ -143,7 +143,6 @@ impl Rewrap {
             true => Failure::about(&source, error).and("or add --recursive"),
             false => Failure::about(&source, error),
         })?;
-        let (target, bytes, seconds) = (name(to), bar.done(), bar.seconds());
-        console.document(|| json!({"source": source, "target": target, "bytes": bytes, "seconds": seconds}))
+        console.made(&source, &name(to), &bar)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Rotate {
     #[command(flatten)]
     with: RotateWith,
     /// Files or folders (recursively)
-    #[arg(value_name = "IN", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     writing: Writing,

@@ -24,7 +24,7 @@ pub(crate) struct Verify {
     with: DecryptWith,
     /// Encrypted files; '-' is standard input. The program of the Python package also takes the
     /// URL of one, such as s3://bucket/notes.sealed, or of a vault
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true)]
     inputs: Vec<PathBuf>,
     #[command(flatten)]
     folders: Folders,
