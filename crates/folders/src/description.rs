@@ -22,6 +22,7 @@ use crate::identifier::is_identifier;
 use crate::prelude::*;
 use crate::tree::Suffix;
 use base::os;
+use engine::folder::is_temporary_name;
 use engine::io::open_regular;
 use keys::age::Header;
 use keys::age::armor::decode;
@@ -259,10 +260,12 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Returns whether a file may be the copy of a description that a conflict left.
+/// Returns whether a file may be the copy of a description that a conflict left. What a killed
+/// rotation leaves is none.
 fn is_copy(name: &OsStr) -> bool {
     let lower = name.to_string_lossy().to_lowercase();
-    name != Description::NAME && lower.trim_start_matches('.').starts_with("sealane")
+    let is_named = lower.trim_start_matches('.').starts_with("sealane");
+    is_named && name != Description::NAME && !is_temporary_name(name)
 }
 
 fn is_description(content: &[u8]) -> bool {

@@ -162,6 +162,9 @@ fn other_keys_and_exchanged_descriptions() {
     assert_eq!(other, copy);
     fs::write(third.join(copy), "notes").unwrap();
     find(&third);
+    // What a killed rotation leaves.
+    fs::copy(second.join(Description::NAME), third.join("..sealane.0123456789abcdef.part")).unwrap();
+    find(&third);
 }
 
 #[test]
