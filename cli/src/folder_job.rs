@@ -3,7 +3,7 @@
 use crate::args::{Effort, Folders, ReadInventory, Selection, Transfer, Writing};
 use crate::console::Bar;
 use crate::described::Described;
-use crate::interrupt::{self, Watch};
+use crate::interrupt;
 use crate::keys::{self, Inputs, Names};
 use crate::prelude::*;
 use crate::signal;
@@ -181,7 +181,6 @@ impl<'a> Recursive<'a> {
         passphrase: bool,
     ) -> Result<()> {
         let Self { options, mut files, inventory, compare, console } = self;
-        let _watch = Watch::begin(console);
         if options.inputs.is_empty() || options.inputs.iter().any(|input| input == Path::new("-")) {
             let is_taken = options.manifest.is_some_and(|path| path.is_dir());
             let why = if is_taken { "; --manifest took it: write IN before --manifest" } else { "" };
@@ -211,7 +210,6 @@ impl<'a> Recursive<'a> {
                 place.name()
             )));
         }
-        let _watch = Watch::begin(console);
         let verb = if options.output.is_some() { DECRYPT } else { VERIFY };
         let mut rename = None;
         // As for files on disk, -o names the file, unless it is a folder.
