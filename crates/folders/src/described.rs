@@ -92,7 +92,10 @@ impl Description {
         let (place, key) = (place(opened.description.path(), lock), opened.fingerprint()?);
         let checked = check_key(&place, expected, &key).inspect(|_| forget_earlier_keys(&place, &key));
         let warning = match (checked, lock) {
-            (Err(error @ Error::OtherKey { .. }), _) => return Err(error),
+            // A job may have replaced the key since the description was read.
+            (Err(error @ Error::OtherKey { .. }), _) => {
+                return Err(opened.check_unchanged().err().unwrap_or(error));
+            }
             (_, FolderLock::Keyring(_) | FolderLock::Passphrase(_)) => None,
             (checked, _) => checked?,
         };

@@ -296,4 +296,9 @@ fn changes_of_the_keys_exclude_each_other() {
     drop(options);
     three.retire(&lock).unwrap();
     busy(used.configure(&mut JobOptions::default()));
+    // A description that was read before is not called a forgery.
+    let (earlier, mut four) = (Description::find(&folder).unwrap().unwrap(), open());
+    four.rotate(&lock).unwrap();
+    let key = four.fingerprint().unwrap();
+    busy(earlier.open(&lock, Some(&key)).map(drop));
 }
