@@ -74,9 +74,9 @@ def rsa_keys(quick: bool) -> None:
     print(f"RSA-3072 key, exponentiations {CANDIDATES * signature * 1e3:20.1f} ms")
 
 
-# On average one of 1536 ln 2 integers of 1536 bits is prime, and AWS-LC divides candidates by the primes up
-# to 8161 first, which leaves 6.2 % of all integers (Mertens' third theorem). A signature is two
-# exponentiations, so it takes as long as one candidate for each of the two primes.
+# On average one of 1536 ln 2 integers of 1536 bits is prime, and AWS-LC divides candidates by the
+# primes up to 8161 first, which leaves 6.2 % of all integers (Mertens' third theorem). A signature
+# is two exponentiations, so it takes as long as one candidate for each of the two primes.
 CANDIDATES = 66
 
 
