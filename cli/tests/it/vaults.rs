@@ -144,6 +144,10 @@ fn rclone_by_its_configuration() {
                 "no such file or folder; check the name; with --rclone, paths begin inside secret",
             );
         }
+        // Without a configuration there, rclone looks in the home folder.
+        sandbox.write(".rclone.conf", text.as_bytes());
+        let elsewhere = "RCLONE_CONFIG= XDG_CONFIG_HOME=$PWD/none HOME=$PWD";
+        sandbox.shell(&format!("{elsewhere} sealane ls --rclone secret .")).succeeded();
         sandbox.write("vault/.DS_Store", b"?");
         foreign_name_is_reported(run("ls ."), "sub/");
         foreign_name_is_reported(run("verify --recursive ."), "1 failed");

@@ -50,7 +50,7 @@ pub struct Rclone(Config);
 debug_fields!(Rclone; |it| remote: it.0.remote);
 
 /// Reads the user's configuration of rclone: `$RCLONE_CONFIG`, or `rclone/rclone.conf` in
-/// `$XDG_CONFIG_HOME` or `~/.config`. Returns its path and text.
+/// `$XDG_CONFIG_HOME`, `~/.config` or `~/.rclone.conf`. Returns its path and text.
 ///
 /// # Errors
 /// Returns [`Error::KeyNotFound`] for a user without a home, and [`Error::Io`] with the path, also
@@ -75,9 +75,17 @@ fn config_path() -> Result<PathBuf> {
         return Ok(path.into());
     }
     let set = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = set.or_else(|| Some(std::env::home_dir()?.join(".config")));
+    let home = std::env::home_dir();
+    // As rclone does, the first that exists.
+    let paths = [
+        set.map(|set| set.join("rclone/rclone.conf")),
+        home.as_ref().map(|home| home.join(".config/rclone/rclone.conf")),
+        home.map(|home| home.join(".rclone.conf")),
+    ];
+    let mut paths = paths.into_iter().flatten().peekable();
+    let first = paths.peek().cloned();
     let none = "expected RCLONE_CONFIG or a home with .config/rclone/rclone.conf, found none";
-    Ok(folder.ok_or_else(|| Error::KeyNotFound(none.into()))?.join("rclone/rclone.conf"))
+    paths.find(|path| path.exists()).or(first).ok_or_else(|| Error::KeyNotFound(none.into()))
 }
 
 impl Rclone {
