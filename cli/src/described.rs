@@ -33,14 +33,14 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>> {
     Ok(None)
 }
 
-/// Like [`find`], for a change of keys, which are those of the whole folder.
+/// Like [`find`], for a change of keys. Refuses a path inside such a folder, whose files share them.
 pub(crate) fn find_whole(paths: &[PathBuf]) -> Result<Option<Description>> {
     let found = find(paths)?;
     let is_inside =
         |path: &PathBuf| url::of(path).is_none() && above(path).is_some_and(|it| !it.is_write_only());
     match paths.iter().find(|path| found.is_none() && is_inside(path)) {
         Some(path) => Err(Failure::misuse(format!(
-            "{}: is in a folder that describes itself, which has its keys as a whole; name that folder",
+            "{}: is in a folder that describes itself; its keys change for all files, so name that folder",
             name(path)
         ))),
         None => Ok(found),

@@ -257,7 +257,7 @@ fn advice(options: &JobOptions, verb: Verb) -> &'static str {
     }
 }
 
-/// Returns the text of an error that a wrong key has.
+/// Returns the text of an error that a wrong key causes.
 fn refusal(error: &Error) -> Option<String> {
     match error {
         Error::InVault { source, .. } => refusal(source),
@@ -396,7 +396,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Returns whether the key does not open a file, as the files before.
+    /// Returns whether the key does not open a file, with the same error as for those before.
     fn is_refused(&self, error: &Error) -> bool {
         let (found, first) = (refusal(error), self.refused.first().map(|(_, first)| refusal(first)));
         found.is_some() && first.is_none_or(|first| first == found)

@@ -28,7 +28,7 @@ fn paths_are_followed_to_the_folder_that_they_lead_to() {
         2,
         "link: the source is in an encrypted folder",
     );
-    // Keys are those of the whole folder.
+    // All files of the folder share its keys.
     for line in ["rotate -k k vault/sub", "rewrap -k k -R team vault/letter.txt.sealed"] {
         sandbox.refuses(line, 2, "is in a folder that describes itself");
     }
@@ -56,7 +56,7 @@ fn a_wrong_key_is_one_error() {
         outcome.failed(1, words);
         assert!(outcome.err.contains("the same for all "), "{outcome:?}");
     }
-    // A program gets all of them, and so does who has some of the keys.
+    // With --json, and where the key opens some files, each error is printed.
     assert_eq!(sandbox.run("verify -k k2 --recursive keyed --json").err.lines().count(), 3);
     sandbox.run("encrypt -k k2 -o keyed/more in/letter.txt").succeeded();
     sandbox.run("encrypt -k k2 -o keyed/zero in/letter.txt").succeeded();
@@ -65,7 +65,7 @@ fn a_wrong_key_is_one_error() {
     assert!(outcome.err.contains("keyed/more: ") && outcome.err.contains("keyed/zero: "), "{outcome:?}");
 }
 
-/// Only commands with the option name it.
+/// An option is named only where it was given.
 #[test]
 fn texts_do_not_name_options_that_were_not_given() {
     let sandbox = sandbox();

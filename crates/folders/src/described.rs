@@ -290,8 +290,7 @@ impl DescribedFolder {
         Ok(())
     }
 
-    /// Locks the folder unless it is reserved, where it is one of this machine and the system locks
-    /// folders.
+    /// Locks the folder, unless it is reserved or the system cannot lock folders.
     fn locked(&self, lock: fn(&File) -> Result<(), TryLockError>) -> Result<Option<Arc<File>>> {
         if self.reserved.is_some() {
             return Ok(self.reserved.clone());

@@ -260,8 +260,8 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Returns whether a file may be the copy of a description that a conflict left. What a killed
-/// rotation leaves is none.
+/// Returns whether a file may be the copy of a description that a conflict left. The temporary file
+/// of a killed rotation is no copy.
 fn is_copy(name: &OsStr) -> bool {
     let lower = name.to_string_lossy().to_lowercase();
     let is_named = lower.trim_start_matches('.').starts_with("sealane");

@@ -84,8 +84,8 @@ pub fn accept_key(place: &str, key: &Fingerprint) -> Result<()> {
     accepted.or_else(|error| if is_known(place) { Err(error) } else { Ok(()) })
 }
 
-/// Forgets the earlier keys of a place that has the accepted one: the call stopped after it was
-/// written. Errors as for [`remember_key`].
+/// Forgets the earlier keys of a place that now has the accepted one: a call stopped after writing
+/// it. Errors as for [`remember_key`].
 pub fn forget_earlier_keys(place: &str, key: &Fingerprint) {
     let line = line_of(place, key);
     let _ = update(|lines| {

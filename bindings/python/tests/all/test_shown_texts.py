@@ -60,7 +60,10 @@ CALLS: dict[str, Callable[[str], object]] = {
     "master key": lambda text: sealane.parquet.KmsClient({"a": "env:KEY"}).wrap_key(KEY, text),
     "old file": lambda text: old_file(f"{text}/."),
     "old device": lambda text: old_file(text),
-    **{scheme: lambda text, scheme=scheme: sealane.keys.resolve(f"{scheme}:{text}") for scheme in SCHEMES},  # type: ignore[misc]
+    **{
+        scheme: lambda text, scheme=scheme: sealane.keys.resolve(f"{scheme}:{text}")  # type: ignore[misc]
+        for scheme in SCHEMES
+    },
     **{
         f"wrapping key {scheme}": lambda text, scheme=scheme: sealane.fs.create_dataset_key(  # type: ignore[misc]
             "memory://key", wrapping_key=f"{scheme}:{text}"

@@ -286,7 +286,7 @@ fn changes_of_the_keys_exclude_each_other() {
     busy(two.configure(&mut options));
     one.configure(&mut options).unwrap();
     drop((one, options));
-    // The keys are others now.
+    // The keys have changed since.
     let mut options = JobOptions::default();
     busy(two.rotate(&lock));
     drop(two);

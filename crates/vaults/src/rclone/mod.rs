@@ -49,8 +49,9 @@ pub struct Rclone(Config);
 
 debug_fields!(Rclone; |it| remote: it.0.remote);
 
-/// Reads the user's configuration of rclone: `$RCLONE_CONFIG`, or `rclone/rclone.conf` in
-/// `$XDG_CONFIG_HOME`, `~/.config` or `~/.rclone.conf`. Returns its path and text.
+/// Reads the user's configuration of rclone: `$RCLONE_CONFIG`, or the first that exists of
+/// `$XDG_CONFIG_HOME/rclone/rclone.conf`, `~/.config/rclone/rclone.conf` and `~/.rclone.conf`.
+/// Returns its path and text.
 ///
 /// # Errors
 /// Returns [`Error::KeyNotFound`] for a user without a home, and [`Error::Io`] with the path, also
