@@ -33,7 +33,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>> {
     Ok(None)
 }
 
-/// Like [`find`], for a change of keys. Refuses a path inside such a folder, whose files share them.
+/// Like [`find`], for a change of keys. Refuses a path inside such a folder: its files share them.
 pub(crate) fn find_whole(paths: &[PathBuf]) -> Result<Option<Description>> {
     let found = find(paths)?;
     let is_inside =
