@@ -3,14 +3,17 @@
 #
 # The program for another processor runs emulated, so it needs qemu-user-static and the C library that Debian cross-builds with.
 set -eu
-machine=${1##*-} program=$(realpath "$1")/sealane out=$2
-export QEMU_LD_PREFIX="/usr/$machine-linux-gnu"
+machine=${1##*-} program=$(realpath "$1")/sealane out=$2 emulator=
+if [ "$machine" != "$(uname -m)" ]; then
+	emulator=qemu-$machine-static
+	export QEMU_LD_PREFIX="/usr/$machine-linux-gnu"
+fi
 cd "$(dirname "$0")/.."
 mkdir -p target/deb "$out"
 for shell in bash zsh fish; do
-	"$program" completions "$shell" >"target/deb/sealane.$shell"
+	$emulator "$program" completions "$shell" >"target/deb/sealane.$shell"
 done
-"$program" man target/deb/man1
+$emulator "$program" man target/deb/man1
 # Time stamps in the package are the commit's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 # cargo-deb takes the program from here.
