@@ -1,4 +1,4 @@
-"""Builds wheels for Linux: x86-64 and aarch64, glibc from 2.28 and musl from 1.2.
+"""Builds wheels for Linux (x86-64 and aarch64, glibc from 2.28 and musl from 1.2) and macOS.
 
 ``make -C release wheels`` runs it. One wheel of a platform serves every CPython from 3.11 on (abi3). Zig
 compiles and links the C code, so one machine builds all of them, and no symbol is newer than the oldest C
@@ -31,6 +31,11 @@ PLATFORMS = {
     "musllinux-x86_64": ("x86_64-unknown-linux-musl", "musllinux_1_2"),
     "musllinux-aarch64": ("aarch64-unknown-linux-musl", "musllinux_1_2"),
 }
+# Zig links for macOS without Apple's SDK, but no such system is here to run them.
+MACOS = {
+    "macos-x86_64": ("x86_64-apple-darwin", "macosx_10_12"),
+    "macos-aarch64": ("aarch64-apple-darwin", "macosx_11_0"),
+}
 
 
 def environment(target: Path) -> dict[str, str]:
@@ -55,12 +60,16 @@ def environment(target: Path) -> dict[str, str]:
 
 def build(platform: str, out: Path, target: Path) -> Path:
     """Builds a platform's wheel and returns its path."""
-    triple, tag = PLATFORMS[platform]
+    triple, tag = (PLATFORMS | MACOS)[platform]
     subprocess.run(["rustup", "target", "add", triple], check=True, cwd=ROOT)
     command = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--strip", "--zig"]
-    command += ["--target", triple, "--compatibility", tag, "--interpreter", "python3.11", "--out", str(out)]
-    subprocess.run(command, check=True, cwd=ROOT, env=environment(target))
+    command += ["--target", triple, "--interpreter", "python3.11", "--out", str(out)]
     architecture = triple.split("-")[0]
+    if platform in MACOS:
+        architecture = architecture.replace("aarch64", "arm64")
+    else:
+        command += ["--compatibility", tag]
+    subprocess.run(command, check=True, cwd=ROOT, env=environment(target))
     (wheel,) = out.glob(f"sealane-*-cp311-abi3-{tag}_{architecture}.whl")
     make_links_absolute(wheel)
     return wheel
@@ -129,7 +138,9 @@ def check(wheel: Path, max_len: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("platforms", nargs="*", choices=[*PLATFORMS, []], help="default: all")
+    parser.add_argument(
+        "platforms", nargs="*", choices=[*PLATFORMS, *MACOS, []], help="default: those for Linux"
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--max-len", type=int, default=MAX_LEN, help="of a wheel, in bytes")
     parser.add_argument("--target-dir", type=Path, default=ROOT / "target" / "wheels")
