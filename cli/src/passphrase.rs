@@ -5,7 +5,7 @@ use crate::console;
 use crate::prelude::*;
 use crate::{interrupt, os, signal};
 use sealane::Key;
-use sealane::keys::{MAX_PASSPHRASE_LEN, check_passphrase};
+use sealane::keys::{MAX_PASSPHRASE_LEN, check_passphrase, parse_passphrase};
 use std::process::Stdio;
 
 /// Prefix of the options `passphrase-fd` and `passphrase-command`.
@@ -186,16 +186,8 @@ fn parse(mut line: Zeroizing<Vec<u8>>, name: &str) -> Result<Zeroizing<String>> 
         }
     }
     // The position of an invalid byte would reveal something about the passphrase.
-    let refused = |found| Failure::misuse(format!("{name}: expected a passphrase in UTF-8, found {found}"));
-    match std::str::from_utf8(&line) {
-        _ if line.len() > MAX_PASSPHRASE_LEN => Err(Failure::misuse(format!(
-            "{name}: expected a passphrase of at most {MAX_PASSPHRASE_LEN} bytes, found a longer line"
-        ))),
-        // Nobody types the mark, and editors add it unasked.
-        Ok(text) if text.starts_with('\u{feff}') => {
-            Err(refused("a byte order mark before it; save the file without the mark"))
-        }
+    match parse_passphrase(&line) {
         Ok(text) => Ok(Zeroizing::new(text.to_owned())),
-        Err(_) => Err(refused("other bytes")),
+        Err(why) => Err(Failure::misuse(format!("{name}: {why}"))),
     }
 }

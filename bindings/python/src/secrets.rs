@@ -1,6 +1,7 @@
 //! Secret arguments: passphrases, and keys as text.
 
 use crate::prelude::*;
+use sealane::keys::parse_passphrase;
 
 /// Returns the text of a `str` or a UTF-8 buffer, in memory that is wiped.
 ///
@@ -32,11 +33,8 @@ pub(crate) fn text(name: &str, text: &Any<'_>) -> PyResult<Zeroizing<String>> {
 /// Returns the passphrase in an optional argument, or `None`.
 pub(crate) fn passphrase(text: Option<&Any<'_>>) -> PyResult<Option<Zeroizing<String>>> {
     let Some(text) = text.map(|text| self::text("a passphrase", text)).transpose()? else { return Ok(None) };
-    // The program refuses the mark too: nobody could type it later.
-    match text.starts_with('\u{feff}') {
-        true => Err(PyValueError::new_err("a passphrase begins with a byte order mark; leave the mark out")),
-        false => Ok(Some(text)),
-    }
+    parse_passphrase(text.as_bytes()).map_err(PyValueError::new_err)?;
+    Ok(Some(text))
 }
 
 /// Returns the bytes of any buffer, or of a `str` in UTF-8.

@@ -51,7 +51,7 @@ pub use kind::Kind;
 pub use known_keys::{accept_key, check_key, forget_earlier_keys, known_line, remember_key, state_folder};
 pub use messages::Key;
 #[doc(hidden)]
-pub use passphrase::{MAX_PASSPHRASE_LEN, check_passphrase};
+pub use passphrase::{MAX_PASSPHRASE_LEN, check_passphrase, parse_passphrase};
 pub use public_key::PublicKey;
 pub use reference::{
     KeyringLookup, PinnedReference, Reference, ServiceLookup, load, set_key_services, set_keyring,

@@ -32,7 +32,7 @@ pub use ::keys::{
     KeyState, KeyType, Keyring, KeyringAead, KeyringDeterministicAead, KeyringLookup, Kind, LoadOptions,
     MAX_KEYSET_LEN, MAX_PASSPHRASE_LEN, PinPrompt, PinnedReference, Prefix, PublicKey, Purpose, Reference,
     SecretKey, ServiceLookup, TokenKey, WrappingServices, check_key, check_passphrase, derive, files_in,
-    is_hexadecimal_key, is_secret, load, load_identities, may_be_key, parse_identity_file, read_content,
-    refuse_replacing, remember_key, save_public, save_secret, set_key_services, set_keyring, set_pin_prompt,
-    set_wrapping_services, text_of,
+    is_hexadecimal_key, is_secret, load, load_identities, may_be_key, parse_identity_file, parse_passphrase,
+    read_content, refuse_replacing, remember_key, save_public, save_secret, set_key_services, set_keyring,
+    set_pin_prompt, set_wrapping_services, text_of,
 };

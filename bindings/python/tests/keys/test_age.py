@@ -502,3 +502,20 @@ def test_passphrases_that_other_ways_to_give_them_would_change(tmp_path: Path, t
             ):
                 attempt(given)
     assert leftovers(tmp_path) == before
+
+
+def test_one_limit_for_the_length_of_passphrases(tmp_path: Path) -> None:
+    """A terminal takes 4094 bytes, so nobody could type what opens a file under a longer one."""
+    (tmp_path / "file").write_bytes(b"data")
+    for given in "\u00e4" * 2048, b"x" * 4095:
+        for attempt in [
+            lambda given: sealane.encrypt(DATA, passphrase=given),
+            lambda given: sealane.decrypt(b"data", passphrase=given),
+            lambda given: sealane.open(tmp_path / "file", passphrase=given),
+            lambda given: sealane.Decryptor(passphrase=given),
+            lambda given: sealane.rewrap(tmp_path / "file", passphrase=given, recipients=[AGE.public]),
+            lambda given: sealane.keys.load(tmp_path / "file", given),
+            lambda given: sealane.Folder(tmp_path, passphrase=given),
+        ]:
+            with pytest.raises(ValueError, match="at most 4094 bytes"):
+                attempt(given)
