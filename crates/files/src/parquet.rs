@@ -15,6 +15,9 @@ use base::{Error, Result};
 const MAX_DEPTH: usize = 32;
 /// Names in the path of a column.
 const MAX_PATH: usize = 100;
+/// Row groups, names in the schema and columns to return. An encrypted file has at most 32,767 row
+/// groups of as many columns, because the associated data has two bytes for each number.
+const MAX_COUNT: usize = 1 << 20;
 
 /// What a footer says about encryption.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -89,10 +92,15 @@ impl<'a> ParquetFooter<'a> {
         let mut schema = Vec::new();
         let mut reader = Reader { data: metadata, at: 0, depth: 0 };
         reader.structure(STRUCTURE, |reader, id, kind| match id {
-            2 => reader.list(kind, |reader, kind| reader.element(kind).map(|it| schema.push(it))),
+            2 => reader.list(kind, |reader, kind| {
+                check_count(schema.len())?;
+                reader.element(kind).map(|it| schema.push(it))
+            }),
             4 => {
-                let mut first = None;
+                let (mut first, mut count) = (None, 0);
                 reader.list(kind, |reader, kind| {
+                    check_count(count)?;
+                    count += 1;
                     let from = first.unwrap_or(0);
                     reader.row_group(kind, &schema, &mut found.columns, from)?;
                     first.get_or_insert(found.columns.len());
@@ -106,6 +114,10 @@ impl<'a> ParquetFooter<'a> {
         found.len = reader.at;
         Ok(found)
     }
+}
+
+fn check_count(found: usize) -> Result<()> {
+    if found < MAX_COUNT { Ok(()) } else { Err(Error::LimitExceeded(MANY)) }
 }
 
 struct Reader<'a> {
@@ -153,6 +165,7 @@ impl<'a> Reader<'a> {
                 }
                 let key = reader.column(kind, &leaves)?;
                 if columns[..first].get(index).is_none_or(|other| other.key != key) {
+                    check_count(columns.len())?;
                     columns.push(ParquetColumn { path: leaves.path()?, key });
                 }
                 index += 1;
@@ -374,6 +387,7 @@ const I32: u8 = 5;
 const BYTES: u8 = 8;
 const LIST: u8 = 9;
 const STRUCTURE: u8 = 12;
+const MANY: &str = "the Parquet footer has more than 1,048,576 row groups, names or columns";
 const SHORT: Error = Error::Format("the Parquet footer ends in the middle of a value");
 const OTHER: Error = Error::Format("the Parquet footer has another structure than the format's");
 
@@ -383,6 +397,20 @@ mod test {
 
     fn kind(bytes: &[u8]) -> String {
         ParquetFooter::metadata(bytes).expect_err("malformed").to_string()
+    }
+
+    /// Twenty times as much memory as the footer has bytes, before it is verified.
+    #[test]
+    fn more_than_any_file_has() {
+        let list = |id: u8, element: &[u8]| {
+            let count = [0x80, 0x80, 0xc0, 0x01];
+            [&[id << 4 | 9, 0xfc][..], &count, &element.repeat(3 << 20)].concat()
+        };
+        let schema = list(2, &[0x48, 0, 0]);
+        let groups = [&[0x29, 0x1c, 0x48, 0, 0][..], &list(2, &[0])].concat();
+        for footer in [schema, groups] {
+            assert!(kind(&footer).contains("more than"), "{}", kind(&footer));
+        }
     }
 
     /// A count, a length or a depth that the bytes do not have is refused before memory is used.
