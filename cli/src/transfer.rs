@@ -7,6 +7,7 @@ use crate::error::STDOUT;
 use crate::keys::Inputs;
 use crate::prelude::*;
 use crate::{signal, stream, url};
+use sealane::file::job::check_target;
 use sealane::file::{EncryptWith, Options, OutputFile};
 
 /// A function of [`sealane::file`] that reads an open file and writes a path.
@@ -119,8 +120,17 @@ pub(crate) fn finish_stdout(out: &File, writing: &Writing) -> Result<()> {
     endpoints::flush_stdout().map_err(|e| Failure::stdout(&e))
 }
 
-/// Returns the sources and targets that the arguments name.
-/// Names in an output folder lose the suffixes in `dropped`.
+/// Returns the sources and targets that the arguments name. Names in an output folder lose the
+/// suffixes in `dropped`; without any, the files are to be encrypted.
 pub(crate) fn pairs(args: &Transfer, dropped: &[&str]) -> Result<Vec<Pair>> {
-    endpoints::pairs(&args.inputs, args.output.as_deref(), dropped)
+    let pairs = endpoints::pairs(&args.inputs, args.output.as_deref(), dropped)?;
+    for pair in &pairs {
+        if let Target::File(target) = &pair.to
+            && url::of(target).is_none()
+        {
+            let checked = check_target(target, dropped.is_empty());
+            checked.map_err(|error| Failure::about(&name(target), error))?;
+        }
+    }
+    Ok(pairs)
 }

@@ -91,7 +91,8 @@ def encrypt_file(
         Unless exactly one of ``key``, ``recipients`` and ``passphrase`` is given.
     ValueError
         If the key length is wrong, the recipients cannot be mixed, the passphrase is empty, a
-        context is given without a key, or both paths are the same file, also through links.
+        context is given without a key, both paths are the same file, also through links, or one is
+        in an encrypted folder that describes itself: ``sealane.Folder`` writes its files.
     FormatError
         If a recipient cannot be parsed.
 

@@ -16,6 +16,7 @@ use crate::prelude::*;
 use crate::shared::Shared;
 use io::{FileSink, FileSource, PyFile, path};
 use sealane::age::Armor;
+use sealane::file::job::{check_sources, check_target};
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
 use sealane::vault::Contents;
 use std::io::Write;
@@ -27,7 +28,7 @@ type Callback = Option<Py<PyAny>>;
 
 /// Defines a function that makes a file of another, on paths. `$work` is the core's.
 macro_rules! from_path_to_path {
-    ($(#[$doc:meta])* $name:ident($with:ident: $With:ident) by $work:path) => {
+    ($(#[$doc:meta])* $name:ident($with:ident: $With:ident) by $work:path, $check:path) => {
         $(#[$doc])*
         #[pyfunction]
         pub(crate) fn $name(
@@ -39,27 +40,51 @@ macro_rules! from_path_to_path {
             progress: Callback,
             durable: bool,
         ) -> PyResult<()> {
-            with_options(py, threads, progress, durable, &src, |options| $work(&src, &dst, &$with.0, options))
+            with_options(py, threads, progress, durable, &src, |options| {
+                $check(&src, &dst)?;
+                $work(&src, &dst, &$with.0, options)
+            })
         }
     };
 }
 
 from_path_to_path! {
     /// Encrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.encrypt_file``.
-    encrypt_path(encryption: EncryptWith) by file::encrypt_file
+    encrypt_path(encryption: EncryptWith) by file::encrypt_file, check_encryption
 }
 from_path_to_path! {
     /// Decrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.decrypt_file``.
-    decrypt_path(decryption: DecryptWith) by file::decrypt_file
+    decrypt_path(decryption: DecryptWith) by file::decrypt_file, check_decryption
 }
 from_path_to_path! {
     /// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.
-    rewrap_path(rewrap: RewrapWith) by file::rewrap_file
+    rewrap_path(rewrap: RewrapWith) by file::rewrap_file, check_rewrap
+}
+
+fn check_encryption(src: &Path, dst: &Path) -> Result<()> {
+    check_target(dst, true)?;
+    // Most files are encrypted beside their source.
+    if src.parent() == dst.parent() { Ok(()) } else { check_sources(&[src.into()]) }
+}
+
+fn check_decryption(_: &Path, dst: &Path) -> Result<()> {
+    check_target(dst, false)
+}
+
+fn check_rewrap(src: &Path, dst: &Path) -> Result<()> {
+    // A file of a write-only folder is replaced in it.
+    if src == dst { Ok(()) } else { check_target(dst, true) }
 }
 
 /// The result of `salvage_path`: length, holes (six numbers each), state of the header, state of
 /// the end.
 type Salvaged = (u64, Vec<[u64; 6]>, &'static str, &'static str);
+
+/// Refuses a path of a single file to write in a folder that describes itself.
+#[pyfunction(name = "check_target")]
+pub(crate) fn check_file(path: PathBuf) -> PyResult<()> {
+    check_target(&path, false).map_err(raise)
+}
 
 /// Writes the chunks of ``src`` that verify to ``dst``; see ``sealane.salvage_file``.
 #[pyfunction]
@@ -73,6 +98,7 @@ pub(crate) fn salvage_path(
     durable: bool,
 ) -> PyResult<Salvaged> {
     let found = with_options(py, threads, progress, durable, &src, |options| {
+        check_target(&dst, false)?;
         file::salvage_file(&src, &dst, &decryption.0, options)
     })?;
     let hole = |file::Hole { plain, sealed, chunks }: &file::Hole| {
@@ -281,7 +307,11 @@ impl Writer {
         let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
         let path = path(dst)?;
         let content = match &path {
-            Some(path) => interruptible(py, || create(path, encryption))?.map(Content::Encrypted),
+            Some(path) => interruptible(py, || {
+                check_target(path, true)?;
+                create(path, encryption)
+            })?
+            .map(Content::Encrypted),
             None => {
                 let object = PyFile::new(dst);
                 interruptible(py, || file::Encryptor::new(object, encryption))?.map(Content::EncryptedObject)
@@ -302,7 +332,8 @@ impl Writer {
     #[staticmethod]
     fn plain(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
         let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
-        let output = py.detach(|| create(&path)).map_err(raise)?;
+        let checked = || check_target(&path, false).and_then(|()| create(&path));
+        let output = py.detach(checked).map_err(raise)?;
         Ok(Self::new(Content::Plain(output), Some(path)))
     }
 

@@ -31,18 +31,21 @@ impl Job {
     /// ``ValueError`` if a target has two sources, or is a source or the manifest. A batch has at
     /// most ``batch`` files.
     #[staticmethod]
-    #[pyo3(signature = (pairs, *, batch, manifest = None, verify = false, durable = false))]
+    #[pyo3(signature = (
+        pairs, *, batch, removes_suffix = false, manifest = None, verify = false, durable = false
+    ))]
     fn pairs(
         py: Python<'_>,
         pairs: Vec<(PathBuf, PathBuf)>,
         batch: NonZeroUsize,
+        removes_suffix: bool,
         manifest: Option<PathBuf>,
         verify: bool,
         durable: bool,
     ) -> PyResult<Self> {
-        let (durability, read_back) = (durability(durable), verify);
-        let batch = Some(batch);
-        let options = JobOptions { manifest, batch, durability, read_back, ..JobOptions::default() };
+        let (durability, read_back, batch) = (durability(durable), verify, Some(batch));
+        let options =
+            JobOptions { removes_suffix, manifest, batch, durability, read_back, ..JobOptions::default() };
         py.detach(|| job::Job::pairs(pairs, options)).map(Self::new).map_err(raise)
     }
 

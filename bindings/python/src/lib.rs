@@ -63,9 +63,9 @@ mod _native {
         fernet::Fernet,
         fields::FieldOpener,
         file::{
-            Decryptor, FileInfo, Ranges, Reader, Writer, decrypt_bytes, decrypt_path, encrypt_bytes,
-            encrypt_path, inspect_path, plain_len, rewrap_path, salvage_path, sealed_len, sealed_range,
-            verify_path,
+            Decryptor, FileInfo, Ranges, Reader, Writer, check_file, decrypt_bytes, decrypt_path,
+            encrypt_bytes, encrypt_path, inspect_path, plain_len, rewrap_path, salvage_path, sealed_len,
+            sealed_range, verify_path,
         },
         file_keys::{DecryptWith, EncryptWith, RewrapWith},
         folder::{DescribedFolder, Vault},

@@ -2,7 +2,6 @@
 
 use crate::args::{EncryptWith, OutputOptions, Transfer, WriteInventory, refuse_folder_options};
 use crate::described::{self, Described};
-use crate::endpoints::Target;
 use crate::folder_job::Recursive;
 use crate::prelude::*;
 use crate::transfer::{self, Functions};
@@ -10,7 +9,7 @@ use crate::url;
 use crate::{keys, stream};
 use sealane::file::InventoryKeys;
 use sealane::file::bulk::Operation;
-use sealane::file::job::{check_sources, check_target};
+use sealane::file::job::check_sources;
 use sealane::signature::{Signers, SigningKey};
 
 /// Encrypt files, or standard input
@@ -62,8 +61,8 @@ impl Run for Encrypt {
             url::refuse(paths())?;
         }
         // Before the advice to add --recursive.
-        let folders: Vec<_> = self.transfer.inputs.iter().filter(|input| input.is_dir()).cloned().collect();
-        check_sources(&folders).map_err(|error| Failure::about("IN", error))?;
+        let inputs: Vec<_> = self.transfer.inputs.iter().filter(|input| input.exists()).cloned().collect();
+        check_sources(&inputs).map_err(|error| Failure::about("IN", error))?;
         if let Some(found) = described::find_output(self.transfer.output.as_ref())? {
             url::refuse(&self.transfer.inputs)?;
             self.transfer.folders.check(&found, self.transfer.selection.preserve)?;
@@ -85,11 +84,6 @@ impl Run for Encrypt {
         refuse_folder_options(self.transfer.folder_options().chain(own))?;
         let with = |inputs| keys::encrypt_with(&self.with, inputs, console);
         let pairs = transfer::pairs(&self.transfer, &[])?;
-        for pair in &pairs {
-            if let Target::File(target) = &pair.to {
-                check_target(target).map_err(|error| Failure::about(&name(target), error))?;
-            }
-        }
         let to_terminal = self.transfer.output.is_none() && pairs.iter().any(|pair| pair.to.is_terminal());
         if to_terminal && !self.with.armor {
             return Err(Failure::misuse(

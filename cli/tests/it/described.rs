@@ -293,9 +293,12 @@ fn a_swapped_source_is_refused() {
         "encrypt -k k --recursive -o in vault",
         "encrypt -k k --recursive --suffix= -o in vault/sub",
         "encrypt -R team --recursive -o in vault",
+        "encrypt -k k -o in vault/letter.txt",
     ] {
         sandbox.refuses(line, 2, "the source is in an encrypted folder that describes itself");
     }
+    sandbox.run("encrypt -k k -o sealed in/letter.txt").succeeded();
+    sandbox.refuses("decrypt -k k -o vault/new sealed", 2, "the output is in an encrypted folder");
     // A folder above one is encrypted, the folder that describes itself too.
     fs::create_dir(sandbox.path("home")).unwrap();
     fs::rename(sandbox.path("vault"), sandbox.path("home/vault")).unwrap();

@@ -107,8 +107,11 @@ impl Description {
     pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>> {
         for folder in path.ancestors() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let is_absent = || at.join(Self::NAME).symlink_metadata().is_err();
             // In /tmp, anyone could describe the folders of all others.
-            if folder != path && is_public(at) || leaves(path.strip_prefix(folder).unwrap_or(path)) {
+            if folder != path && (is_absent() || is_public(at))
+                || leaves(path.strip_prefix(folder).unwrap_or(path))
+            {
                 continue;
             }
             match Self::find(at) {

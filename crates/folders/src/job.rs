@@ -137,9 +137,10 @@ impl Job {
     /// # Errors
     /// Returns [`Misuse::DuplicateTarget`] if two pairs have the
     /// same target, [`Misuse::OutputIsInput`] if a target is a
-    /// source, and [`FolderError::ManifestAmong`].
+    /// source, [`FolderError::ManifestAmong`], [`FolderError::SourceDescribed`] unless
+    /// [`JobOptions::removes_suffix`], and [`FolderError::OutputDescribed`].
     pub fn pairs(pairs: Vec<(PathBuf, PathBuf)>, options: JobOptions) -> Result<Self> {
-        collisions::check_pairs(&pairs, options.manifest.as_deref())?;
+        collisions::check_pairs(&pairs, &options)?;
         Ok(Self::of(options, Tree { pairs, ..Tree::default() }, true))
     }
 

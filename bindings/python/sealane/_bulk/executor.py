@@ -355,6 +355,7 @@ class Call:
         return Job.pairs(
             [(name_of(source), name_of(target)) for source, target in pairs],
             batch=BATCH_FILES,
+            removes_suffix=self._task.verb == "decrypt",
             manifest=self._manifest,
             verify=self._task.verify,
             durable=self._task.durable,

@@ -37,6 +37,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.spec import AbstractFileSystem
 
 from sealane._error_paths import asking
+from sealane._native import check_target
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._budget import Budget
 
@@ -249,7 +250,7 @@ class Store:
             A function that turns the method's return value into the result, or raises an error.
         """
         method = getattr(self.fs, f"_{name}", None) if self.awaited else None
-        with asking(of or _shown(path), server=not (self._in_memory or self._on_disk)):
+        with asking(of or shown_path(path), server=not (self._in_memory or self._on_disk)):
             if inspect.iscoroutinefunction(method):
                 found = await method(path, *args, **options)
             else:
@@ -310,11 +311,15 @@ class Store:
         inspect.signature(method).bind_partial(**options)
 
     def check_name(self, path: str) -> None:
-        """Raises ValueError if the filesystem would write another name, such as one without a version."""
+        """Raises ValueError if the filesystem would write another name, such as one without a version,
+        or into a folder that describes itself.
+        """
         fs, whole = self.fs, path
         while isinstance(fs, DirFileSystem | CachingFileSystem):
             whole = fs._join(whole) if isinstance(fs, DirFileSystem) else whole
             fs = fs.fs
+        if isinstance(fs, LocalFileSystem):
+            check_target(whole)
         parts = fs.split_path(whole) if hasattr(fs, "split_path") else (whole,)
         name = "/".join(part for part in parts[:2] if part)
         if name.strip("/") != whole.strip("/") or any(parts[2:]):
@@ -489,7 +494,7 @@ class Store:
             await self.call("rm_file", source, of=of)
 
 
-def _shown(path: Any) -> str:
+def shown_path(path: Any) -> str:
     """Returns the path for an error: a file's, or the first of several."""
     if not isinstance(path, list):
         return str(path)

@@ -4,6 +4,7 @@ use crate::integers;
 use crate::prelude::*;
 use crate::shared::{CallLock, Inside, OnBehalf};
 use pyo3::exceptions::PyBlockingIOError;
+use sealane::file::job::check_target;
 use sealane::file::{Concurrency, DecryptWith, Durability, OutputFile, ReadAt, open_regular};
 use std::fs::File;
 use std::io::{self, Write};
@@ -216,7 +217,11 @@ pub(crate) enum FileSink {
 impl FileSink {
     pub(crate) fn new(py: Python<'_>, dst: &Any<'_>, with: &DecryptWith) -> PyResult<Self> {
         match path(dst)? {
-            Some(path) => py.detach(|| OutputFile::create_for(&path, with)).map(Self::Path).map_err(raise),
+            Some(path) => {
+                let created =
+                    || check_target(&path, false).and_then(|()| OutputFile::create_for(&path, with));
+                py.detach(created).map(Self::Path).map_err(raise)
+            }
             None => Ok(Self::Object(PyFile::new(dst))),
         }
     }

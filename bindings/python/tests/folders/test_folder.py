@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import io
 import os
@@ -9,12 +10,15 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sealane
+import sealane.aio
 from sealane import Folder
+from sealane.fs import SealaneFileSystem
 
 KEY = sealane.keys.generate("aes-256")
 AGE = sealane.keys.generate("age")
@@ -197,3 +201,79 @@ def test_forgotten_options_of_other_folders(tmp_path: Path, data: Path) -> None:
     with pytest.raises(ValueError, match="encrypt_names"):
         sealane.decrypt_tree(tmp_path / "named", tmp_path / "out", key=KEY, suffix=".sealed")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("encrypt_names", [False, True])
+def test_single_files_do_not_go_into_a_folder_that_describes_itself(
+    tmp_path: Path, data: Path, encrypt_names: bool
+) -> None:
+    folder = Folder.create(tmp_path / "vault", key=KEY, suffix="", encrypt_names=encrypt_names)
+    folder.encrypt_from(data)
+    plain, sealed, age = data / "letter.txt", tmp_path / "sealed", tmp_path / "age"
+    sealane.encrypt_file(plain, sealed, key=KEY)
+    sealane.encrypt_file(plain, age, recipients=[AGE.public])
+    (tmp_path / "link").symlink_to("vault")
+    KEY.save(tmp_path / "key")
+    stored = next(
+        path for path in (tmp_path / "vault").iterdir() if path.is_file() and path.name != ".sealane"
+    )
+    (tmp_path / "file").symlink_to(stored)
+    fs = SealaneFileSystem(target_protocol="file", key=f"file:{tmp_path / 'key'}")
+    fs.pipe(str(tmp_path / "own"), b"data")
+    before = content(tmp_path)
+
+    def write(out: Path, mode: str = "wb") -> None:
+        with sealane.open(out, mode, key=KEY) as file:  # type: ignore[call-overload]
+            file.write(b"data")
+
+    into: dict[str, Callable[[Path], object]] = {
+        "encrypt_file": lambda out: sealane.encrypt_file(plain, out, key=KEY),
+        "a file object": lambda out: sealane.encrypt_file(io.BytesIO(b"data"), out, key=KEY),
+        "decrypt_file": lambda out: sealane.decrypt_file(sealed, out, key=KEY),
+        "decrypt a file object": lambda out: sealane.decrypt_file(io.BytesIO(b"x"), out, key=KEY),
+        "salvage_file": lambda out: sealane.salvage_file(sealed, out, key=KEY),
+        "rewrap": lambda out: sealane.rewrap(age, out, identities=[AGE], recipients=[AGE.public]),
+        "open": write,
+        "encrypt_many": lambda out: sealane.encrypt_many([(plain, out)], key=KEY),
+        "decrypt_many": lambda out: sealane.decrypt_many([(sealed, out)], key=KEY),
+        "aio": lambda out: asyncio.run(sealane.aio.encrypt_file(plain, out, key=KEY)),
+        "fs.open": lambda out: fs.open(str(out), "wb").close(),
+        "fs.pipe": lambda out: fs.pipe(str(out), b"data"),
+        "fs.put": lambda out: fs.put(str(plain), str(out)),
+        "fs.touch": lambda out: fs.touch(str(out)),
+        "fs.cp": lambda out: fs.cp(str(tmp_path / "own"), str(out)),
+        "fs.mv": lambda out: fs.mv(str(tmp_path / "own"), str(out)),
+        "fs.get": lambda out: fs.get(str(tmp_path / "own"), str(out)),
+    }
+    for name, call in into.items():
+        for out in ("vault/new", "vault/sub/new", "vault/deep/er/new", "link/new", "file"):
+            if name == "fs.get" and out not in ("vault/new", "link/new"):
+                continue  # fsspec makes the folders.
+            with pytest.raises(ValueError, match="encrypted folder that describes itself"):
+                print(name, out, call(tmp_path / out))
+            assert content(tmp_path) == before, (name, out)
+    with pytest.raises(ValueError, match="encrypted folder that describes itself"):
+        write(tmp_path / "vault" / "new", "xb")
+    # Swapped arguments would replace the plaintext.
+    swapped: list[Callable[[], object]] = [
+        lambda: sealane.encrypt_file(stored, plain, key=KEY),
+        lambda: sealane.encrypt_many([(plain, sealed), (stored, plain)], key=KEY),
+    ]
+    for attempt in swapped:
+        with pytest.raises(ValueError, match="encrypted already"):
+            attempt()
+    assert content(tmp_path) == before
+    assert folder.encrypt_from(data).done == folder.verify().done == 3
+
+
+def test_what_reads_or_belongs_to_a_described_folder_goes_on(tmp_path: Path, data: Path) -> None:
+    folder = Folder.create(tmp_path / "vault", recipients=[AGE.public], write_only=True, suffix=".age")
+    folder.encrypt_from(data)
+    stored, other = tmp_path / "vault" / "letter.txt.age", sealane.keys.generate("age")
+    sealane.rewrap(stored, identities=[AGE], recipients=[other.public])
+    sealane.decrypt_file(stored, tmp_path / "out", identities=[other])
+    sealane.decrypt_many([(stored, tmp_path / "again")], identities=[other])
+    assert (tmp_path / "out").read_bytes() == (data / "letter.txt").read_bytes()
+    # Beside the folder, and in one with another file of this name.
+    (tmp_path / "home" / ".sealane").mkdir(parents=True)
+    sealane.encrypt_file(data / "letter.txt", tmp_path / "home" / "x", key=KEY)

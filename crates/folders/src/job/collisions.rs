@@ -4,23 +4,30 @@
 //! given pairs, and looks for the manifest. A path is identified by its resolved spelling and, if
 //! it exists, its file number.
 
+use super::forgotten::{check_folder, check_sources};
 use super::options::JobOptions;
 use crate::names::{NameKey, resolved};
 use crate::prelude::*;
 use crate::tree::{Tree, comparable};
 
-/// Refuses pairs if a target has two sources, or is a source or the manifest.
+/// Refuses pairs if a target has two sources, or is a source or the manifest, and folders that
+/// describe themselves.
 ///
 /// # Errors
-/// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`] and
-/// [`FolderError::ManifestAmong`].
-pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>) -> Result<()> {
+/// Returns [`Misuse::DuplicateTarget`], [`Misuse::OutputIsInput`], [`FolderError::ManifestAmong`],
+/// and the errors of [`check_sources`] and [`check_folder`].
+pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], options: &JobOptions) -> Result<()> {
+    let manifest = options.manifest.as_deref();
     // A file that cannot be looked at has no number here; opening it will be an error.
     let id = |path: &Path| FileId::at(path).ok().flatten();
     let mut spellings = Spellings::default();
     let mut sources = BTreeMap::new();
     let mut source_ids = BTreeMap::new();
+    let mut folders = BTreeSet::new();
     for (source, _) in pairs {
+        if options.encrypts() && folders.insert(parent(source)) {
+            check_sources(std::slice::from_ref(source))?;
+        }
         sources.insert(spellings.of(source), source);
         source_ids.extend(id(source).map(|id| (id, source)));
     }
@@ -31,11 +38,16 @@ pub(super) fn check_pairs(pairs: &[(PathBuf, PathBuf)], manifest: Option<&Path>)
         return Err(FolderError::ManifestAmong(path.to_path_buf()).into());
     }
     let mut targets = BTreeSet::new();
+    let mut folders = BTreeSet::new();
     for (_, target) in pairs {
         let id = id(target);
         // The file behind a link is replaced, not the link.
         let leads_to = if id.is_some() && target.is_symlink() { resolved(target) } else { None };
-        let name = spellings.of(leads_to.as_deref().unwrap_or(target));
+        let written = leads_to.as_deref().unwrap_or(target);
+        if folders.insert(parent(written).to_owned()) {
+            check_folder(parent(written), target)?;
+        }
+        let name = spellings.of(written);
         if let Some(source) = sources.get(&name).or_else(|| source_ids.get(&id?)) {
             return Err(Misuse::OutputIsInput { output: target.clone(), input: source.to_path_buf() }.into());
         }

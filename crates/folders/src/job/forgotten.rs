@@ -40,7 +40,7 @@ pub fn check_sources(sources: &[PathBuf]) -> Result<()> {
 fn find_above(path: &Path) -> Result<Option<(Description, PathBuf)>> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
     match (Description::find_above(&absolute)?, resolved(path)) {
-        (None, Some(real)) => Description::find_above(&real),
+        (None, Some(real)) if real != absolute => Description::find_above(&real),
         (found, _) => Ok(found),
     }
 }
@@ -74,20 +74,36 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
     }
 }
 
-/// Refuses one encrypted file with a plaintext name beside encrypted names only.
+/// Refuses one file as an output in a folder that describes itself, and an encrypted file with a
+/// plaintext name beside encrypted names only.
 ///
 /// # Errors
-/// Returns [`FolderError::NamesEncrypted`] and [`Error::Io`].
-pub fn check_target(target: &Path) -> Result<()> {
-    let absolute = std::path::absolute(target).map_err(|e| Error::io(target, e))?;
+/// Returns [`FolderError::OutputDescribed`], [`FolderError::NamesEncrypted`] and the errors of
+/// [`Description::find_above`].
+pub fn check_target(target: &Path, encrypts: bool) -> Result<()> {
+    let folder = parent(target);
+    check_folder(folder, target)?;
+    // The file behind a link is written, not the link.
+    if target.is_symlink()
+        && let Some(real) = resolved(target)
+    {
+        check_folder(parent(&real), target)?;
+    }
     let is_encrypted = |name: &OsStr| is_encrypted(name.as_encoded_bytes(), b"");
-    let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else { return Ok(()) };
+    let Some(name) = target.file_name().filter(|_| encrypts) else { return Ok(()) };
     // In most folders, the first name decides.
     let names = Folder::list_while(folder, is_encrypted).unwrap_or_default();
     let is_last = names.last().is_some_and(|(last, _)| is_encrypted(last));
     match is_last && !is_encrypted(name) {
         true => Err(FolderError::NamesEncrypted(folder.into()).into()),
         false => Ok(()),
+    }
+}
+
+pub(super) fn check_folder(folder: &Path, target: &Path) -> Result<()> {
+    match find_above(folder)? {
+        Some(_) => Err(FolderError::OutputDescribed(target.to_owned()).into()),
+        None => Ok(()),
     }
 }
 
