@@ -8,30 +8,38 @@ import os
 import re
 from collections.abc import Iterator
 
-from sealane.exceptions import SealaneError
+from sealane.exceptions import SealaneError, escaped
 
 
 def named(error: Exception, path: str) -> Exception:
-    """Returns ``error`` if it contains the path, otherwise an error of the same type that does."""
+    """Returns ``error`` if it contains the path, otherwise an error of the same type that does.
+
+    Control characters are escaped: a terminal would obey those in a file's name.
+    """
     name = os.fsencode(path).decode(errors="replace")
-    if isinstance(error, OSError) and not error.args:
+    text = str(error)
+    if isinstance(error, OSError) and error.errno is None and text in ("", path):
         # Some filesystems raise the bare class, without number or text.
         code = next(_ERRNO[kind] for kind in type(error).__mro__ if kind in _ERRNO)
         return OSError(code, os.strerror(code), path)
     if isinstance(error, OSError) and error.errno is not None:
         if error.filename is None:
             error.filename = path
+            text = str(error)
         # Some subclasses of OSError do not show the filename.
-        shown = error.filename != path or repr(path) in str(error) or _is_named(str(error), name)
-        return error if shown else OSError(error.errno, str(error), path)
-    if _is_named(str(error), name):
+        shown = error.filename != path or repr(path) in text or _is_named(text, name)
+        if shown and text == escaped(text):
+            return error
+        return OSError(error.errno, escaped(error.strerror if shown and error.strerror else text), path)
+    is_named = _is_named(text, name)
+    if is_named and text == escaped(text):
         return error
     # Python's and sealane's classes take one text. Other classes may take other parameters.
     ours = isinstance(error, SealaneError) or type(error) in _OF_ONE_TEXT
     if ours or (isinstance(error, OSError) and type(error).__module__ == "builtins"):
-        text = str(error) or type(error).__name__
-        return type(error)(f"{name}: {text}").with_traceback(error.__traceback__)
-    error.add_note(name)
+        text = text if is_named else f"{name}: {text or type(error).__name__}"
+        return type(error)(escaped(text)).with_traceback(error.__traceback__)
+    error.add_note(escaped(name))
     return error
 
 
@@ -61,19 +69,24 @@ def about(path: str) -> Iterator[None]:
         elif type(error).__module__ == "builtins":
             raise
         else:
-            other = OSError(errno.EIO, f"{type(error).__name__}: {error}", path)
+            other = OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), path)
         if other is error:
             raise
-        raise other from error
+        raise other from _shown(error)
+
+
+def _shown(error: Exception) -> Exception | None:
+    """Returns an error that a traceback can show as the cause of one that names the file."""
+    return error if (text := str(error)) == escaped(text) else None
 
 
 def of_file(error: Exception, path: str) -> OSError:
     """Returns one file's error for a failed request for several files."""
     if isinstance(error, OSError) and error.errno is not None:
-        own = OSError(error.errno, error.strerror or str(error), path)
+        own = OSError(error.errno, escaped(error.strerror or str(error)), path)
     else:
-        own = OSError(errno.EIO, f"{type(error).__name__}: {error}", path)
-    own.__cause__ = error
+        own = OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), path)
+    own.__cause__ = _shown(error)
     return own
 
 
@@ -96,10 +109,10 @@ def asking(path: str, *, server: bool = True) -> Iterator[None]:
         if refused or isinstance(error, SealaneError | OSError | NotImplementedError | MemoryError):
             if (other := named(error, path)) is error:
                 raise
-            raise other from error
+            raise other from _shown(error)
         if type(error) is ValueError:
-            raise Refused(errno.EINVAL, str(error), path) from error
-        raise OSError(errno.EIO, f"{type(error).__name__}: {error}", path) from error
+            raise Refused(errno.EINVAL, escaped(str(error)), path) from _shown(error)
+        raise OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), path) from _shown(error)
 
 
 # Python's own table, turned round. The smallest number of a class is its plainest, except EPERM.

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 from sealane import _reference
 from sealane._frames import forgetting
 from sealane._native import Aead, DeterministicAead, FieldOpener, Keyring
-from sealane.exceptions import AuthenticationError, EncryptedFieldError, FormatError
+from sealane.exceptions import AuthenticationError, EncryptedFieldError, FormatError, escaped
 
 KeyringLike: TypeAlias = Keyring | str | Callable[[], Keyring]
 Codec: TypeAlias = tuple[Callable[[Any], bytes], Callable[[bytes], Any], Any]
@@ -132,7 +132,7 @@ class Sealed:
         self.data = data
 
     def __repr__(self) -> str:
-        return f"<a sealed value of {'.'.join(self.field.place())}>"
+        return f"<a sealed value of {self.field}>"
 
     def open(self, **row: object) -> Any:
         """Returns the value. The keywords name the columns to which it is bound."""
@@ -175,7 +175,7 @@ class Field:
         return [named[name] for name in self.row]
 
     def __str__(self) -> str:
-        return ".".join(self.place())
+        return escaped(".".join(self.place()))
 
     @forgetting
     def seal(self, value: Any, row: Sequence[object] = ()) -> bytes:

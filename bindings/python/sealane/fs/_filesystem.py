@@ -29,7 +29,7 @@ from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
-from sealane.fs._store import Store, in_mode, is_asynchronous, value_of
+from sealane.fs._store import Store, in_mode, is_asynchronous, shown_path, value_of
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
@@ -321,7 +321,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 continue
             found.update(result)
         if not found:
-            raise FileNotFoundError(path)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown_path(path))
         return sorted(found)
 
     async def _glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
@@ -346,19 +346,23 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
 
     def created(self, path: str) -> Any:
         """Returns the encrypted file's creation time, as reported by the other filesystem."""
-        return self.store.files.created(self._strip_protocol(path))
+        with asking(path):
+            return self.store.files.created(self._strip_protocol(path))
 
     def modified(self, path: str) -> Any:
         """Returns the encrypted file's modification time, as reported by the other filesystem."""
-        return self.store.files.modified(self._strip_protocol(path))
+        with asking(path):
+            return self.store.files.modified(self._strip_protocol(path))
 
     def ukey(self, path: str) -> str:
         """Returns a string that changes when the file changes."""
-        return str(self.store.files.ukey(self._strip_protocol(path)))
+        with asking(path):
+            return str(self.store.files.ukey(self._strip_protocol(path)))
 
     def checksum(self, path: str) -> Any:
         """Returns a number that changes when the file changes."""
-        return self.store.files.checksum(self._strip_protocol(path))
+        with asking(path):
+            return self.store.files.checksum(self._strip_protocol(path))
 
     def invalidate_cache(self, path: str | None = None) -> None:
         """Drops cached folder listings, so that the next call asks again."""

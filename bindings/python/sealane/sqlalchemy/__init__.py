@@ -29,6 +29,7 @@ from sqlalchemy.sql import operators, visitors
 from sealane import _fields
 from sealane._fields import Bound, Field, KeyringLike, Sealed
 from sealane._frames import forgetting
+from sealane.exceptions import escaped
 from sealane.sqlalchemy._statements import check_use, fields_in, parts_of, refused, selected
 
 __all__ = ["Encrypted", "Sealed", "reencrypt"]
@@ -130,9 +131,9 @@ class Encrypted(sa.types.TypeDecorator[_T]):
         # Several columns may share a type, so each has a copy, which knows its column.
         super()._set_parent(parent, outer, **options)
         if (parent.unique or parent.index or parent.primary_key) and not self.keyring.searchable:
-            raise ValueError(f"{parent.name}: {_fields.NO_INDEX}")
+            raise ValueError(f"{escaped(parent.name)}: {_fields.NO_INDEX}")
         if parent.primary_key:
-            raise ValueError(f"{parent.name}: {_fields.NO_KEY}")
+            raise ValueError(f"{escaped(parent.name)}: {_fields.NO_KEY}")
         # The defaults of a column are known when it gets its table.
         event.listen(parent, "before_parent_attach", _check_defaults)
         parent.type = own = self.copy()
@@ -310,18 +311,17 @@ def _check_values(statement: Any) -> None:
                         "another row: use objects or for_row(…), or upsert by these columns"
                     )
         for field in () if isinstance(type_, Encrypted) else fields_in(value):
-            raise TypeError(
-                f"{field} is encrypted: {statement.table.name}.{column.key} would get its ciphertext"
-            )
+            target = escaped(f"{statement.table.name}.{column.key}")
+            raise TypeError(f"{field} is encrypted: {target} would get its ciphertext")
 
 
 def _check_defaults(column: Any, _table: Any) -> None:
     defaults = [one for one in (column.default, column.onupdate) if one is not None]
     computed = any(not (one.is_scalar or one.is_callable) for one in defaults)
     if column.foreign_keys:
-        raise ValueError(f"{column.name}: {_fields.NO_KEY}")
+        raise ValueError(f"{escaped(column.name)}: {_fields.NO_KEY}")
     if computed or column.server_default or column.server_onupdate:
-        raise ValueError(f"{column.name}: the database would store its default without encryption")
+        raise ValueError(f"{escaped(column.name)}: the database would store its default without encryption")
 
 
 @event.listens_for(sa.Index, "after_parent_attach")
@@ -343,9 +343,9 @@ def _check_index(made: Any, _table: Any) -> None:
             if not isinstance(getattr(column, "type", None), Encrypted):
                 continue
             if not column.type.keyring.searchable:
-                raise ValueError(f"{column.name}: {_fields.NO_INDEX}")
+                raise ValueError(f"{escaped(column.name)}: {_fields.NO_INDEX}")
             if column is not expression:
-                raise ValueError(f"{column.name}: {_fields.NOT_COMPUTED}")
+                raise ValueError(f"{escaped(column.name)}: {_fields.NOT_COMPUTED}")
 
 
 def _pairs(statement: Any, values: Any) -> Any:
@@ -562,7 +562,7 @@ def reencrypt(
         return sum(reencrypt(bind, one, batch=batch, progress=progress) for one in tables if _sealed_of(one))
     columns = _sealed_of(table)
     if not columns or not table.primary_key:
-        raise ValueError(f"{table.fullname}: expected encrypted columns and a primary key")
+        raise ValueError(f"{escaped(table.fullname)}: expected encrypted columns and a primary key")
     total = len(columns) * (bind.scalar(sa.select(sa.func.count()).select_from(table)) or 0)
     return _fields.reencrypt([_parts(bind, column, batch) for column in columns], total, progress)
 

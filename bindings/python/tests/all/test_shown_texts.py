@@ -10,6 +10,7 @@ import pytest
 import sealane
 import sealane.fs
 import sealane.parquet
+from sealane._error_paths import asking
 from sealane.compat import rencrypt
 
 KEY = bytes(32)
@@ -37,6 +38,12 @@ def fs(**options: str) -> sealane.fs.SealaneFileSystem:
     return sealane.fs.SealaneFileSystem(target_protocol="memory", skip_instance_cache=True, **options)
 
 
+def ask(*errors: Exception) -> None:
+    for error in errors:
+        with asking("/path"):
+            raise error
+
+
 CALLS: dict[str, Callable[[str], object]] = {
     "path": lambda text: sealane.encrypt_file(text, "out", key=KEY),
     "target": lambda text: sealane.encrypt_file("file", f"{text}/none/out/.", key=KEY),
@@ -58,6 +65,16 @@ CALLS: dict[str, Callable[[str], object]] = {
     "folder of a filesystem": lambda text: fs(folder=f"/{text}", key="env:KEY").ls("/other"),
     "unknown option": lambda text: fs(**{text: "1"}),
     "master key": lambda text: sealane.parquet.KmsClient({"a": "env:KEY"}).wrap_key(KEY, text),
+    **{
+        f"fs.{name}": lambda text, name=name: getattr(fs(), name)(f"/none/{text}")  # type: ignore[misc]
+        for name in ("open", "cat", "info", "ls", "rm", "modified", "created", "ukey", "checksum", "rmdir")
+    },
+    "fs.cp": lambda text: fs().cp(f"/{text}", "/out"),
+    "fs.get": lambda text: fs().get([f"/{text}", "/other"], "out"),
+    "fs.mkdir": lambda text: [fs().makedirs(f"/{text}", exist_ok=False) for _ in range(2)],
+    "an error of a server": lambda text: ask(PermissionError(text)),
+    "an error of a client": lambda text: ask(KeyError(text), ValueError(text)),
+    "an error with a number": lambda text: ask(PermissionError(13, f"denied: {text}")),
     "old file": lambda text: old_file(f"{text}/."),
     "old device": lambda text: old_file(text),
     **{
@@ -87,4 +104,7 @@ def test_nothing_is_shown_that_a_terminal_obeys(
         for text in (f"a{hidden}b", f"a{hidden}{number}"):
             with pytest.raises(Exception) as caught:  # noqa: PT011 - the calls raise different exceptions
                 CALLS[name](text)
-            assert hidden not in str(caught.value), ascii(str(caught.value))
+            shown: BaseException | None = caught.value
+            while shown is not None:
+                assert hidden not in str(shown), ascii(str(shown))
+                shown = shown.__cause__
