@@ -10,7 +10,8 @@
 //! key-sha256:4f0c… age:s3://bucket/sales.key.age
 //! ```
 //!
-//! The rest of a line is the place of the key, with `%` and control characters percent-encoded.
+//! The rest of a line is the place of the key, with `%` and control characters percent-encoded. A
+//! path that leads elsewhere by links or `..` has a line of its own and one for what it leads to.
 
 use super::Existing;
 use super::fingerprint::Fingerprint;
@@ -58,11 +59,13 @@ pub fn check_key(place: &str, expected: Option<&Fingerprint>, found: &Fingerprin
 /// Remembers a key that this user made, in place of an earlier one. If that fails, the user still
 /// has the reference that pins the key, and the first use without it reports the reason.
 pub fn remember_key(place: &str, key: &Fingerprint) {
-    let line = line_of(place, key);
     let _ = update(|lines| {
-        lines.retain(|known| !is_of(known, place) || *known == line);
-        if !lines.contains(&line) {
-            lines.push(line.clone());
+        for place in spellings(place) {
+            let line = line_of(&place, key);
+            lines.retain(|known| !is_of(known, &place) || *known == line);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
     });
 }
@@ -74,11 +77,13 @@ pub fn remember_key(place: &str, key: &Fingerprint) {
 /// Returns [`Error::Io`] if the file knows another key for the place and cannot be written: the
 /// new key would be refused.
 pub fn accept_key(place: &str, key: &Fingerprint) -> Result<()> {
-    let line = line_of(place, key);
     let accepted = update(|lines| {
-        // An unknown place trusts its first key anyway.
-        if lines.iter().any(|known| is_of(known, place)) && !lines.contains(&line) {
-            lines.push(line.clone());
+        for place in spellings(place) {
+            let line = line_of(&place, key);
+            // An unknown place trusts its first key anyway.
+            if lines.iter().any(|known| is_of(known, &place)) && !lines.contains(&line) {
+                lines.push(line);
+            }
         }
     });
     accepted.or_else(|error| if is_known(place) { Err(error) } else { Ok(()) })
@@ -87,10 +92,12 @@ pub fn accept_key(place: &str, key: &Fingerprint) -> Result<()> {
 /// Forgets the earlier keys of a place that now has the accepted one: a call stopped after writing
 /// it. Errors as for [`remember_key`].
 pub fn forget_earlier_keys(place: &str, key: &Fingerprint) {
-    let line = line_of(place, key);
     let _ = update(|lines| {
-        if lines.iter().rfind(|known| is_of(known, place)) == Some(&line) {
-            lines.retain(|known| !is_of(known, place) || *known == line);
+        for place in spellings(place) {
+            let line = line_of(&place, key);
+            if lines.iter().rfind(|known| is_of(known, &place)) == Some(&line) {
+                lines.retain(|known| !is_of(known, &place) || *known == line);
+            }
         }
     });
 }
@@ -98,7 +105,8 @@ pub fn forget_earlier_keys(place: &str, key: &Fingerprint) {
 /// Returns whether a key of this place is known.
 pub(super) fn is_known(place: &str) -> bool {
     let known = location().ok().and_then(|path| KnownKeys::read(path).ok());
-    known.is_some_and(|known| known.lines.iter().any(|line| is_of(line, place)))
+    let places = spellings(place);
+    known.is_some_and(|known| known.lines.iter().any(|line| places.iter().any(|it| is_of(line, it))))
 }
 
 /// Changes the lines of the file.
@@ -122,13 +130,13 @@ fn update(change: impl Fn(&mut Vec<String>)) -> Result<()> {
 /// this user's jobs have remembered it, unless its place begins with `except`. A file that cannot
 /// be read knows nothing.
 pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)> {
-    let path = escaped(&std::path::absolute(path).ok()?.to_string_lossy());
+    let paths = spellings(&std::path::absolute(path).ok()?.to_string_lossy());
     // What the unreadable file would say is asked again when a key is opened.
     let known = KnownKeys::read(location().ok()?).ok()?;
     let is_at = |line: &String| {
-        let rest = line.split_once(' ').and_then(|(_, place)| place.strip_suffix(path.as_str()));
-        let rest = rest.filter(|rest| Some(*rest) != except);
-        rest.is_some_and(|rest| rest == "key:" || rest == "age:" || rest.ends_with('#'))
+        let place = line.split_once(' ').map_or("", |(_, place)| place);
+        let mut schemes = paths.iter().filter_map(|path| place.strip_suffix(escaped(path).as_str()));
+        schemes.any(|it| Some(it) != except && (it == "key:" || it == "age:" || it.ends_with('#')))
     };
     let at = known.lines.iter().position(is_at)?;
     Some((known.path, at + 1))
@@ -150,10 +158,14 @@ pub(super) fn check_own_key(place: &str, found: &Fingerprint) -> Result<()> {
 }
 
 fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>> {
-    let mut other = None;
-    let look = |known: &mut KnownKeys| other = replaced(known, place, found);
+    let (mut other, mut is_known) = (None, false);
+    let look = |known: &mut KnownKeys| {
+        other = replaced(known, place, found);
+        is_known = spellings(place).iter().any(|place| known.lines.contains(&line_of(place, found)));
+    };
     let why = match location() {
         Ok(path) => match add(path, place, found, look) {
+            Err(Error::Io { source, .. }) if is_known && is_read_only(&source) => return Ok(None),
             Err(Error::Io { path, source }) if is_read_only(&source) => {
                 format!("{}: {source}", path.unwrap_or_default().display())
             }
@@ -173,13 +185,13 @@ fn check_known(place: &str, found: &Fingerprint) -> Result<Option<String>> {
     }))
 }
 
-/// Returns the error for a place that is known for another key only.
+/// Returns the error for a place that is known for another key only, in one of its spellings.
 fn replaced(known: &KnownKeys, place: &str, found: &Fingerprint) -> Option<Error> {
-    let mut of_place = known.lines.iter().enumerate().filter(|(_, line)| is_of(line, place));
-    let (at, line) = of_place.clone().next()?;
-    if of_place.any(|(_, line)| *line == line_of(place, found)) {
-        return None;
-    }
+    let (at, line) = spellings(place).iter().find_map(|place| {
+        let of_place = || known.lines.iter().enumerate().filter(|(_, line)| is_of(line, place));
+        let is_found = of_place().any(|(_, line)| *line == line_of(place, found));
+        of_place().next().filter(|_| !is_found)
+    })?;
     let expected = line.split(' ').next().unwrap_or_default();
     let advice = format!(
         "it was replaced since this user first opened it ({}, line {}), so nothing was read or written. If its owner \
@@ -196,12 +208,14 @@ fn other(place: &str, expected: &str, found: &Fingerprint, advice: String) -> Er
 
 /// Adds the key to the file, unless it is there or `look` sees another one for its place.
 fn add(path: PathBuf, place: &str, key: &Fingerprint, mut change: impl FnMut(&mut KnownKeys)) -> Result<()> {
-    let line = line_of(place, key);
+    let places = spellings(place);
+    let missing = |known: &KnownKeys| -> Vec<_> {
+        let is_missing = |place: &&String| !known.lines.iter().any(|line| is_of(line, place));
+        places.iter().filter(is_missing).map(|place| line_of(place, key)).collect()
+    };
     let mut is_done = |known: &mut KnownKeys| {
-        known.lines.contains(&line) || {
-            change(known);
-            known.lines.iter().any(|line| is_of(line, place))
-        }
+        change(known);
+        replaced(known, place, key).is_some() || missing(known).is_empty()
     };
     // The common case needs no lock, because the file is replaced as a whole.
     let mut known = KnownKeys::read(path)?;
@@ -212,7 +226,8 @@ fn add(path: PathBuf, place: &str, key: &Fingerprint, mut change: impl FnMut(&mu
     let _lock = lock(&known.path)?;
     let mut known = KnownKeys::read(known.path)?;
     if !is_done(&mut known) {
-        known.lines.push(line);
+        let lines = missing(&known);
+        known.lines.extend(lines);
         known.write()?;
     }
     Ok(())
@@ -232,6 +247,20 @@ fn is_of(line: &str, place: &str) -> bool {
 
 fn line_of(place: &str, key: &Fingerprint) -> String {
     format!("{key} {}", escaped(place))
+}
+
+/// Returns the place, and the one that its path leads to by links and `..`. Each is compared: who
+/// can write there can also make the path lead elsewhere.
+fn spellings(place: &str) -> Vec<String> {
+    let is_named = place.starts_with("age:") || place.starts_with("key:");
+    let at = if is_named { 4 } else { place.find('#').map_or(0, |at| at + 1) };
+    let (scheme, path) = place.split_at(at);
+    let path = Path::new(path);
+    // A new file, or one that is gone, has only a folder.
+    let in_folder = || Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?));
+    let real = path.is_absolute().then(|| fs::canonicalize(path).ok().or_else(in_folder)).flatten();
+    let real = real.map(|real| format!("{scheme}{}", real.display())).filter(|real| real != place);
+    [Some(place.to_owned()), real].into_iter().flatten().collect()
 }
 
 fn escaped(place: &str) -> String {
@@ -443,6 +472,21 @@ mod test {
         add(path.clone(), "age:/a", &key(2), |known| known.lines.retain(|line| !is_of(line, "age:/a")))
             .unwrap();
         assert!(fs::read_to_string(&path).unwrap().ends_with(&format!("\n{} age:/a\n", key(2))));
+        // Another way to a known file.
+        let at = |name: &str| format!("age:{}", folder.join(name).display());
+        std::os::unix::fs::symlink("state", folder.join("link")).unwrap();
+        add(path.clone(), &at("link/x"), &key(1), keep).unwrap();
+        for place in ["link/x", "state/x", "link/../state/x", "state/../link/x"] {
+            let known = KnownKeys::read(path.clone()).unwrap();
+            assert!(replaced(&known, &at(place), &key(1)).is_none(), "{place}");
+            assert!(replaced(&known, &at(place), &key(2)).is_some(), "{place}");
+        }
+        // A link that now leads elsewhere.
+        fs::create_dir(folder.join("other")).unwrap();
+        fs::remove_file(folder.join("link")).unwrap();
+        std::os::unix::fs::symlink("other", folder.join("link")).unwrap();
+        let known = KnownKeys::read(path.clone()).unwrap();
+        assert!(replaced(&known, &at("link/x"), &key(2)).is_some());
         // A second space would belong to the place, and the line would pin no key.
         fs::write(&path, format!("{one}  age:/a\n")).unwrap();
         assert!(matches!(KnownKeys::read(path), Err(Error::Io { .. })));
