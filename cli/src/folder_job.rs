@@ -9,7 +9,9 @@ use crate::prelude::*;
 use crate::signal;
 use crate::vault;
 use sealane::file::bulk::Operation;
-use sealane::file::job::{Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary};
+use sealane::file::job::{
+    Action, Event, Job, JobError, JobKeys, JobOptions, Listener, Pair, Summary, check_folder,
+};
 use sealane::file::{DecryptWith, Durability, Inventory, InventoryKeys};
 use sealane::os::{path_of, to_bytes};
 use sealane::signature::Signers;
@@ -211,6 +213,9 @@ impl<'a> Recursive<'a> {
             )));
         }
         let verb = if options.output.is_some() { DECRYPT } else { VERIFY };
+        if let Some(output) = &options.output {
+            check_folder(output, output).map_err(|error| Failure::about(&name(output), error))?;
+        }
         let mut rename = None;
         // As for files on disk, -o names the file, unless it is a folder.
         let kind = place.kind()?;

@@ -327,6 +327,30 @@ fn a_swapped_source_is_refused() {
 }
 
 #[test]
+#[cfg(unix)]
+fn one_plaintext_is_not_written_into_an_encrypted_folder() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    sandbox.run("encrypt -k k -o one in/letter.txt").succeeded();
+    fs::write(sandbox.path("vault/old"), "old").unwrap();
+    std::os::unix::fs::symlink("vault/old", sandbox.path("link")).unwrap();
+    std::os::unix::fs::symlink("vault", sandbox.path("linked")).unwrap();
+    for line in [
+        "decrypt -k k -o vault one",
+        "decrypt -k k -o vault/new one",
+        "decrypt -k k -o linked/new one",
+        "decrypt -k k -o link one",
+        "decrypt -k k --salvage -o vault/new one",
+        "decrypt -k k -o vault/new vault/letter.txt",
+        "encrypt -k k -o link in/letter.txt",
+    ] {
+        sandbox.refuses(line, 2, "the output is in an encrypted folder that describes itself");
+    }
+    assert_eq!(sandbox.read("vault/old"), b"old");
+}
+
+#[test]
 fn nothing_is_written_into_the_vault_of_another_tool() {
     let sandbox = sandbox();
     for mark in ["gocryptfs.conf", "vault.cryptomator", "masterkey.cryptomator"] {

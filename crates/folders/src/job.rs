@@ -61,7 +61,7 @@ pub use collisions::folded;
 pub use events::send;
 pub use events::{Action, Event, JobError, JobResult, Listener, Pair, Summary};
 #[doc(hidden)]
-pub use forgotten::{check_sources, check_target, may_lack_description};
+pub use forgotten::{check_folder, check_sources, check_target, may_lack_description};
 #[doc(hidden)]
 pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};

@@ -100,7 +100,11 @@ pub fn check_target(target: &Path, encrypts: bool) -> Result<()> {
     }
 }
 
-pub(super) fn check_folder(folder: &Path, target: &Path) -> Result<()> {
+/// Refuses an output in a folder that describes itself, also through links.
+///
+/// # Errors
+/// Returns [`FolderError::OutputDescribed`] and the errors of [`Description::find_above`].
+pub fn check_folder(folder: &Path, target: &Path) -> Result<()> {
     match find_above(folder)? {
         Some(_) => Err(FolderError::OutputDescribed(target.to_owned()).into()),
         None => Ok(()),
