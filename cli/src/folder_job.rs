@@ -183,6 +183,16 @@ impl<'a> Recursive<'a> {
         passphrase: bool,
     ) -> Result<()> {
         let Self { options, mut files, inventory, compare, console } = self;
+        if let ([input], Some(output)) = (&*options.inputs, &options.output)
+            && input.is_file()
+            && !(output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/"))
+        {
+            // `cp -r` would make a file of this name.
+            return Err(Failure::misuse(format!(
+                "{}: expected an existing folder for a file with --recursive; for a file of this name, leave --recursive out",
+                name(output)
+            )));
+        }
         if options.inputs.is_empty() || options.inputs.iter().any(|input| input == Path::new("-")) {
             let is_taken = options.manifest.is_some_and(|path| path.is_dir());
             let why = if is_taken { "; --manifest took it: write IN before --manifest" } else { "" };
