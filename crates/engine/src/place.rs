@@ -190,7 +190,8 @@ fn outside(root: &Path) -> io::Error {
 /// Returns the last part of a path. `..` and paths with a trailing slash have none.
 fn file_name(path: &Path) -> io::Result<&OsStr> {
     let ends = |name: &&OsStr| path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes());
-    Ok(path.file_name().filter(ends).ok_or(ErrorKind::IsADirectory)?)
+    let missing = || if path.exists() { ErrorKind::IsADirectory } else { ErrorKind::NotFound };
+    Ok(path.file_name().filter(ends).ok_or_else(missing)?)
 }
 
 /// Returns the folder of a path; "." for a bare name.
