@@ -77,3 +77,24 @@ fn a_list_names_files_that_cannot_be_whole() {
         assert!(outcome.out.windows(4).any(|text| text == b"note"));
     }
 }
+
+/// Another spelling of the path does not make the place new.
+#[test]
+#[cfg(unix)]
+fn a_replaced_key_is_found_by_every_path() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = sandbox();
+    std::os::unix::fs::symlink(".", sandbox.path("linked")).unwrap();
+    for name in ["key.age", "forged"] {
+        sandbox.run(&format!("keygen -o {name}.jwk")).succeeded();
+        sandbox.run(&format!("encrypt -R team -o {name} {name}.jwk")).succeeded();
+        fs::set_permissions(sandbox.path(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    sandbox.run("encrypt -k key.age -i me -o out in/letter.txt").succeeded();
+    fs::rename(sandbox.path("forged"), sandbox.path("key.age")).unwrap();
+    for path in ["key.age", "in/../key.age", "linked/key.age"] {
+        sandbox.refuses(&format!("encrypt -k {path} -i me -o new in/letter.txt"), 1, "it was replaced since");
+    }
+    fs::set_permissions(sandbox.known_keys(), fs::Permissions::from_mode(0o644)).unwrap();
+    sandbox.refuses("encrypt -k key.age -i me -o new in/letter.txt", 1, "others have access (mode 644)");
+}
