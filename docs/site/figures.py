@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import functools
 import math
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -23,7 +24,7 @@ RECORD = ROOT / "lab" / "record" / "lab-zen4-2026-11-22" / "results.csv"
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1b1f24; }
 .small { font-size: 11px; fill: #57606a; }
-.tiny { font-size: 9px; fill: #57606a; }
+.tiny { font-size: 10px; fill: #57606a; }
 .middle { text-anchor: middle; }
 .end { text-anchor: end; }
 .box { fill: #f6f8fa; stroke: #8c959f; }
@@ -117,7 +118,7 @@ def throughput() -> Figure:
     for rate, label in ((0.001, "0.001"), (0.01, "0.01"), (0.1, "0.1"), (1, "1"), (10, "10")):
         figure.path([place(16, rate), place(1 << 20, rate)], "grid")
         figure.text(left - 5, place(16, rate)[1] + 4, label, "small end")
-    for size, label in ((16, "16 B"), (256, "256"), (4096, "4 KiB"), (65536, "64"), (1 << 20, "1 MiB")):
+    for size, label in ((16, "16 B"), (256, "256 B"), (4096, "4 KiB"), (65536, "64 KiB"), (1 << 20, "1 MiB")):
         figure.path([place(size, 10 ** gigabytes[0]), place(size, 10 ** gigabytes[1])], "grid")
         figure.text(
             place(size, 1)[0], bottom + 15, label, "small " + ("end" if size == 1 << 20 else "middle")
@@ -233,11 +234,11 @@ BARS = {
 }
 
 
-def bars(name: str) -> Figure:
-    """Draws the ratios of the page on speed: a bar to the right of 1 is faster than the peer."""
+def bars(name: str, slug: str) -> Figure:
+    """Draws the ratios of a processor: a bar to the right of 1 is faster than the peer."""
     title, groups = BARS[name]
-    found = speed.columns()[:2]
-    entries: list[tuple[str, list[float | None]]] = []
+    found = [column for column in speed.columns() if column.record.name.startswith(slug)]
+    entries: list[tuple[list[str], list[float | None]]] = []
     for row in speed.rows():
         if row.group not in groups.split() or row.shows != "ratio":
             continue
@@ -245,9 +246,11 @@ def bars(name: str) -> Figure:
         for at, work in enumerate(row.works):
             if shown := [some[at] for some in columns if some]:
                 label = work if "beside" in work else f"{work}, beside {shown[0].peer}"
-                entries.append((label, [some[at].ratio if some else None for some in columns]))
-    figure = Figure(56 + 36 * len(entries), f"{title}: how many times as fast as the peer")
-    left, right, top = 12, 368, 50
+                ratios = [some[at].ratio if some else None for some in columns]
+                entries.append((textwrap.wrap(label, 60, break_on_hyphens=False), ratios))
+    lines = sum(len(label) for label, _ in entries)
+    figure = Figure(56 + 12 * lines + 24 * len(entries), f"{title}: how many times as fast as the peer")
+    left, right, y = 12, 368, 50
     highest = max([16.0, *(ratio for _, ratios in entries for ratio in ratios if ratio)])
 
     def place(ratio: float) -> float:
@@ -255,25 +258,30 @@ def bars(name: str) -> Figure:
 
     figure.text(8, 16, f"{title}, times as fast as the peer")
     for number, column in enumerate(found):
-        figure.box(8 + 80 * number, 24, 10, 10, style="other" if number else "ours")
-        figure.text(22 + 80 * number, 33, column.title, "small")
-    for ratio in (0.25, 0.5, 1, 2, 4, 8, 16):
-        x = place(ratio)
-        figure.path([(x, top), (x, figure.height - 6)], "line" if ratio == 1 else "grid")
-        figure.text(x, top - 4, f"{ratio:g}", "small middle")
-    for number, (label, ratios) in enumerate(entries):
-        y = top + 2 + 36 * number
-        figure.text(left, y + 11, label, "small")
+        figure.box(8 + 120 * number, 24, 10, 10, style="other" if number else "ours")
+        figure.text(22 + 120 * number, 33, column.title, "small")
+    ticks = (0.25, 0.5, 1, 2, 4, 8, 16)
+    for ratio in ticks:
+        figure.text(place(ratio), y - 4, f"{ratio:g}", "small middle")
+    for label, ratios in entries:
+        for line in label:
+            y += 12
+            figure.text(left, y, line, "small")
+        # No line of the grid crosses a label.
+        for ratio in ticks:
+            x = place(ratio)
+            figure.path([(x, y + 3), (x, y + 22)], "line" if ratio == 1 else "grid")
         for at, ratio in enumerate(ratios):
             if ratio is not None:
                 one, end = sorted((place(1), place(ratio)))
-                figure.box(one, y + 15 + 9 * at, max(end - one, 1), 8, style="other" if at else "ours")
-                figure.text(end + 3, y + 22 + 9 * at, f"{ratio:.3g}", "tiny")
+                figure.box(one, y + 4 + 9 * at, max(end - one, 1), 8, style="other" if at else "ours")
+                figure.text(end + 3, y + 12 + 9 * at, f"{ratio:.3g}", "tiny")
+        y += 24
     return figure
 
 
 FIGURE_OF = {
-    **{name: functools.partial(bars, name) for name in BARS},
+    **{f"{name}-{slug}": functools.partial(bars, name, slug) for name in BARS for slug in speed.PROCESSORS},
     "throughput": throughput,
     "file": layout,
     "keys": keys,

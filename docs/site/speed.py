@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "lab" / "record"
 PAGES = {ROOT / "README.md": True, ROOT / "docs" / "guide" / "speed.md": False}
 """The pages, and whether they have only the rows for README."""
-PROCESSORS = {"zen4": "Zen 4"}
+PROCESSORS = {"zen4": "Zen 4", "granite-rapids": "Granite Rapids"}
 """The processors of the table in its order, by the first word of their records' names."""
 BLOCK = re.compile(r"(?<=<!-- from the record -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
@@ -107,14 +107,23 @@ def figures(record: str, features: str) -> dict[tuple[str, str], Figure]:
     return found
 
 
+def by_processor(found: list[Column]) -> list[list[Column]]:
+    """Returns the columns of each record."""
+    records = dict.fromkeys(column.record for column in found)
+    return [[column for column in found if column.record == record] for record in records]
+
+
+def source(page: Path, record: Path) -> str:
+    """Returns the processor of a record, with a link to the record."""
+    text = record.read_text()
+    busy = ", while other programs ran" if "Measured with `--busy`" in text else ""
+    machine = text.splitlines()[0].split(", ", 2)[2]
+    return f"{machine}{busy} ([record]({os.path.relpath(record, page.parent)}))"
+
+
 def table(page: Path, only_readme: bool, found: list[Column]) -> str:
-    """Returns what stands between the marks of a page: the processors with their records, and the table."""
-    where = []
-    for record in dict.fromkeys(column.record for column in found):
-        text = record.read_text()
-        busy = ", while other programs ran" if "Measured with `--busy`" in text else ""
-        machine = text.splitlines()[0].split(", ", 2)[2]
-        where.append(f"{machine}{busy} ([record]({os.path.relpath(record, page.parent)}))")
+    """Returns the processors with their records, and their table."""
+    where = [source(page, record) for record in dict.fromkeys(column.record for column in found)]
     lines = ["; ".join(where) + ".", ""]
     lines.append("| what |" + "".join(f" {column.title} |" for column in found))
     lines.append("|---|" + "---|" * len(found))
@@ -126,8 +135,10 @@ def table(page: Path, only_readme: bool, found: list[Column]) -> str:
 
 
 def written(page: Path, folder: Path = RECORDS) -> str:
-    """Returns the text of a page with its table."""
-    text = table(page, PAGES[page], columns(folder))
+    """Returns the text of a page with its tables: in the guide one for each processor."""
+    found = columns(folder)
+    tables = [found] if PAGES[page] else by_processor(found)
+    text = "\n".join(table(page, PAGES[page], some) for some in tables)
     return BLOCK.sub(lambda _: text, page.read_text(encoding="utf-8"))
 
 
