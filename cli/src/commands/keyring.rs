@@ -10,6 +10,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sealane::keys::Keyring as Keys;
 use sealane::keys::{KeyInfo, KeyType, Prefix};
 
+/// The examples of `sealane keyring` and of its commands.
+const EXAMPLES: &str = "\
+Examples:
+  sealane keyring add --from key.jwk ring.json
+  sealane keyring rotate ring.json
+  sealane keyring list ring.json";
+
 /// List and change the keys of a keyring
 ///
 /// A keyring is a file from 'sealane keygen --keyring', or any Tink keyset. The primary key
@@ -18,10 +25,7 @@ use sealane::keys::{KeyInfo, KeyType, Prefix};
 /// recipients. For recipients, a change also prints the reference that pins the new keyring: FILE
 /// and its fingerprint. Readers give it in place of FILE, and no other keyring is accepted.
 #[derive(Args)]
-#[command(after_help = "\
-Examples:
-  sealane keyring list ring.json
-  sealane keyring rotate ring.json")]
+#[command(after_help = EXAMPLES, mut_subcommands(|command| command.after_help(EXAMPLES)))]
 pub(crate) struct Keyring {
     #[command(subcommand)]
     action: Action,

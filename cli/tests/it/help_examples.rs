@@ -64,6 +64,12 @@ fn examples_of_the_help_run() {
         let text = help(&sandbox, name);
         let examples: Vec<_> = text.split("Examples:\n").nth(1).unwrap_or("").lines().collect();
         assert!(examples.len() >= 2, "the help of {name} has the examples {examples:?}");
+        if name == "keyring" {
+            for action in ["list", "add", "promote", "enable", "disable", "destroy", "delete", "rotate"] {
+                let inner = help(&sandbox, &format!("keyring {action}"));
+                assert!(inner.ends_with(&format!("\n\nExamples:\n{}\n", examples.join("\n"))), "{inner}");
+            }
+        }
         // tests/it/mount.rs and the guide's page on vaults mount.
         if name != "mount" {
             run(&made, name, &examples);
