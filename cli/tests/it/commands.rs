@@ -200,6 +200,34 @@ fn completions_for_every_shell() {
     }
 }
 
+/// The shell is asked as its Tab key asks it.
+#[cfg(unix)]
+#[test]
+fn completions_offer_references_algorithms_types_and_files() {
+    let sandbox = Sandbox::new();
+    sandbox.write("entry.jwk", b"");
+    let script = sandbox.run("completions bash").text();
+    let offered = |line: &str| {
+        let ask = "COMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { :; }
+            _sealane sealane \"${COMP_WORDS[-1]}\" \"${COMP_WORDS[-2]}\"; echo ${COMPREPLY[@]}";
+        let done = sandbox.shell(&format!("bash -c '{}' - '{line}'", script.replace('\'', "'\\''") + ask));
+        done.text().trim().to_owned()
+    };
+    assert_eq!(offered("sealane encrypt -k en"), "entry.jwk env:");
+    assert_eq!(offered("sealane init --wrapping-key aw"), "aws-kms:");
+    assert_eq!(offered("sealane decrypt --key aw"), "");
+    assert_eq!(offered("sealane keygen -t ed"), "ed25519");
+    assert_eq!(offered("sealane encrypt --format tink-4"), "tink-4kb");
+    assert_eq!(offered("sealane providers aes-256-gcm-"), "aes-256-gcm-siv");
+    let zsh = sandbox.run("completions zsh").text();
+    assert!(zsh.contains(r#":KEYFILE:{_files; compadd -S "" -- env\:}' \"#), "{zsh}");
+    let fish = sandbox.run("completions fish").text();
+    assert!(
+        fish.lines()
+            .any(|line| line.contains(" init") && line.ends_with("-F -a 'env: aws-kms: vault: pkcs11:'"))
+    );
+}
+
 #[test]
 fn manual_pages_of_every_command() {
     let sandbox = Sandbox::new();
