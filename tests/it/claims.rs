@@ -92,6 +92,29 @@ fn promises_and_limits_are_short() {
     }
 }
 
+/// A reason is in the guide or a decision, a promise in SECURITY.md, and neither in both.
+#[test]
+fn no_sentence_of_security_stands_twice() {
+    let sentences = |text: &str| -> Vec<String> {
+        let paragraphs = text.replace("\n- ", "\n\n- ").replace("\n|", "\n\n|");
+        let joined = paragraphs.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+        let parts: Vec<_> = joined
+            .flat_map(|text| text.split(['|', '.', ':', ';']).map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        let words = parts.iter().map(|part| part.split_whitespace().collect::<Vec<_>>());
+        words.filter(|words| words.len() >= 8).map(|words| words.join(" ").to_lowercase()).collect()
+    };
+    let ours = sentences(&fs::read_to_string(root().join("SECURITY.md")).unwrap());
+    assert!(ours.len() > 100);
+    for (at, sentence) in ours.iter().enumerate() {
+        assert!(!ours[..at].contains(sentence), "SECURITY.md has this twice: {sentence}");
+    }
+    for page in ["docs/guide", "docs/decisions"].iter().flat_map(|folder| pages(folder, ".md")) {
+        let twice: Vec<_> = sentences(&page.text).into_iter().filter(|one| ours.contains(one)).collect();
+        assert!(twice.is_empty(), "{} and SECURITY.md have these: {twice:#?}", page.path);
+    }
+}
+
 /// Files in which each allocation has a length that no input decides, or that a limit bounds to
 /// less than a MiB.
 const SHORT: [&str; 5] =
