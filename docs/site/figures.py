@@ -80,7 +80,9 @@ class Figure:
         self.path([wings[0], (to_x, to_y), wings[1]])
 
     def __str__(self) -> str:
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 {self.height}" role="img">'
+        # Without a size of its own, a picture would fill the page of README.
+        size = f'width="560" height="{self.height * 1.4:g}" viewBox="0 0 400 {self.height}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
         return "\n".join(
             [head, f"<title>{escape(self.title)}</title>", f"<style>{STYLE}</style>", *self.parts, "</svg>\n"]
         )
