@@ -1,6 +1,6 @@
 """Age plugins: files of sealane and of the program age, with a plugin on the crate ``age-plugin``.
 
-Plugins that are missing, slow or hostile are tested in ``crates/sealane/tests/it/plugins.rs``.
+Plugins that are missing, slow or hostile are tested in ``crates/sealane/tests/it/plugins``.
 """
 
 from __future__ import annotations

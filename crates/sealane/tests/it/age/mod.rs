@@ -15,12 +15,12 @@ use sealane::{Error, Misuse};
 use sha2::{Digest, Sha256};
 use std::io::Write;
 
-const ED25519: &str = include_str!("age/ed25519");
-const ED25519_PUB: &str = include_str!("age/ed25519.pub");
-const ED25519_PROTECTED: &str = include_str!("age/ed25519_protected");
-const RSA2048: &str = include_str!("age/rsa2048");
-const RSA2048_PUB: &str = include_str!("age/rsa2048.pub");
-const RSA3072_PROTECTED: &str = include_str!("age/rsa3072_protected");
+const ED25519: &str = include_str!("ed25519");
+const ED25519_PUB: &str = include_str!("ed25519.pub");
+const ED25519_PROTECTED: &str = include_str!("ed25519_protected");
+const RSA2048: &str = include_str!("rsa2048");
+const RSA2048_PUB: &str = include_str!("rsa2048.pub");
+const RSA3072_PROTECTED: &str = include_str!("rsa3072_protected");
 /// Example of c2sp.org/age, "The X25519 recipient type".
 const SPEC: &str = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
 const SPEC_RECIPIENT: &str = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj";
@@ -97,7 +97,7 @@ fn each_of_several_recipients_decrypts_the_file() {
 
 #[test]
 fn decrypts_a_file_of_the_program_age() {
-    let file = include_bytes!("age/everybody.age");
+    let file = include_bytes!("everybody.age");
     let mut identities = all_identities().split_off(2);
     identities.push(SPEC.parse().unwrap());
     for identity in identities {
@@ -161,13 +161,13 @@ fn rejected_ssh_keys_have_reasons() {
     for protected in [ED25519_PROTECTED, RSA3072_PROTECTED] {
         assert!(matches!(open(protected, Some("sesame open")), Error::WrongPassphrase));
     }
-    assert!(matches!(open(include_str!("age/slow"), Some("open sesame")), Error::LimitExceeded(_)));
-    assert!(matches!(open(include_str!("age/ecdsa"), None), Error::Format(_)));
-    let pem = open(include_str!("age/pem"), None).to_string();
+    assert!(matches!(open(include_str!("slow"), Some("open sesame")), Error::LimitExceeded(_)));
+    assert!(matches!(open(include_str!("ecdsa"), None), Error::Format(_)));
+    let pem = open(include_str!("pem"), None).to_string();
     assert!(pem.contains("ssh-keygen -p"), "{pem}");
-    assert!(matches!(open(include_str!("age/rsa1024"), None), Error::Misuse(Misuse::UnsuitableKey(_))));
+    assert!(matches!(open(include_str!("rsa1024"), None), Error::Misuse(Misuse::UnsuitableKey(_))));
     let recipient = |text: &str| text.parse::<Recipient>().unwrap_err();
-    assert!(matches!(recipient(include_str!("age/rsa1024.pub")), Error::Misuse(Misuse::UnsuitableKey(_))));
+    assert!(matches!(recipient(include_str!("rsa1024.pub")), Error::Misuse(Misuse::UnsuitableKey(_))));
     assert!(matches!(recipient("ssh-ed25519 AAAA"), Error::Format(_)));
     assert!(matches!(recipient(&ED25519_PUB.replacen("ssh-ed25519", "ssh-rsa", 1)), Error::Format(_)));
     assert!(matches!(open(ED25519, Some("unneeded")), Error::Misuse(Misuse::KeyNotEncrypted)));
