@@ -158,7 +158,7 @@ impl Failure {
     /// names.
     pub(crate) fn io(subject: &str, error: &io::Error) -> Self {
         let text = match error.kind() {
-            // The text of the library says more than the kind.
+            // The error's own text says more than its kind.
             ErrorKind::PermissionDenied if error.get_ref().is_some() => &error.to_string(),
             ErrorKind::NotFound => "no such file or folder; check the name",
             ErrorKind::PermissionDenied => {

@@ -63,7 +63,7 @@ from_path_to_path! {
 
 fn check_encryption(src: &Path, dst: &Path) -> Result<()> {
     check_target(dst, true)?;
-    // Most files are encrypted beside their source.
+    // The folder of the target has been checked, and most sources are in it.
     if src.parent() == dst.parent() { Ok(()) } else { check_sources(&[src.into()]) }
 }
 
@@ -80,7 +80,7 @@ fn check_rewrap(src: &Path, dst: &Path) -> Result<()> {
 /// the end.
 type Salvaged = (u64, Vec<[u64; 6]>, &'static str, &'static str);
 
-/// Refuses a path of a single file to write in a folder that describes itself.
+/// Refuses to write a single file into a folder that describes itself.
 #[pyfunction(name = "check_target")]
 pub(crate) fn check_file(path: PathBuf) -> PyResult<()> {
     check_target(&path, false).map_err(raise)

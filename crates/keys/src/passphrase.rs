@@ -4,17 +4,17 @@
 /// drops what is typed after 4095 bytes, so one byte less shows that nothing was dropped.
 pub const MAX_PASSPHRASE_LEN: usize = 4094;
 
-/// Returns the passphrase in bytes that were given, whether it is new or opens something.
+/// Returns the bytes of a passphrase as text, of a new one and of one that opens something.
 ///
 /// # Errors
-/// Returns the reason why nobody could type it.
+/// Returns why it is refused: it is too long to be typed, has a byte order mark, or is not UTF-8.
 pub fn parse_passphrase(given: &[u8]) -> Result<&str, &'static str> {
-    // A longer one may have been cut inside of a character.
+    // Comes first, because a longer one may have been cut inside a character.
     if given.len() > MAX_PASSPHRASE_LEN {
         return Err("expected a passphrase of at most 4094 bytes, found a longer one");
     }
     match std::str::from_utf8(given) {
-        // Nobody types the mark, and editors add it unasked.
+        // No keyboard has the mark, but editors add it.
         Ok(text) if text.starts_with('\u{feff}') => {
             Err("expected a passphrase, found a byte order mark before it; leave the mark out")
         }

@@ -505,7 +505,7 @@ def test_passphrases_that_other_ways_to_give_them_would_change(tmp_path: Path, t
 
 
 def test_one_limit_for_the_length_of_passphrases(tmp_path: Path) -> None:
-    """A terminal takes 4094 bytes, so nobody could type what opens a file under a longer one."""
+    """A longer passphrase could not be typed: a terminal takes 4094 bytes."""
     (tmp_path / "file").write_bytes(b"data")
     for given in "\u00e4" * 2048, b"x" * 4095:
         for attempt in [
