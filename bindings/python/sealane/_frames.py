@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import inspect
 import io
@@ -84,7 +85,7 @@ def failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
     while frame is not None:
         # The exception itself does not tell: `raise` in the block can raise one that was already
         # handled.
-        if frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _WITH_EXCEPT_START:
+        if _calls_exit(frame):
             found.append((frame, frame.f_lasti))
         elif _package(frame) == "pandas" and _has_passed(error, frame):
             found.append((frame, -1))  # Its `finally` closes the file.
@@ -92,6 +93,11 @@ def failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
             break
         frame = frame.f_back
     return found
+
+
+def _calls_exit(frame: FrameType) -> bool:
+    # `async with` awaits the result three instructions later, or four in Python 3.12.
+    return _WITH_EXCEPT_START in frame.f_code.co_code[max(frame.f_lasti - 8, 0) : frame.f_lasti + 1 : 2]
 
 
 def _has_passed(error: BaseException | None, frame: FrameType) -> bool:
@@ -102,12 +108,26 @@ def _has_passed(error: BaseException | None, frame: FrameType) -> bool:
 
 def _is_wrapper(frame: FrameType) -> bool:
     code, caller = frame.f_code, frame.f_back
-    if code.co_flags & inspect.CO_GENERATOR:
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
         # ``contextlib.contextmanager`` throws the exception into the generator.
-        return caller is not None and _package(caller) == "contextlib"
+        return caller is not None and _package(caller) == "contextlib" and _raises_again(frame)
+    if frame.f_locals.get("suppressed_exc") and not frame.f_locals.get("pending_raise"):
+        return False  # An exit stack, after one of its exits has suppressed the exception.
     if _package(frame) in _WRAPPERS:
         return True
     return code.co_argcount > 0 and isinstance(frame.f_locals.get(code.co_varnames[0]), io.IOBase)
+
+
+def _raises_again(frame: FrameType) -> bool:
+    """Returns whether a frame raises the exception that it handles again, as ``finally`` does."""
+    code: Any = dis.Bytecode(frame.f_code)
+    at, names = frame.f_lasti, {one.offset: one.opname for one in code}
+    # Only the code of handlers has a handler that begins with COPY.
+    handles = any(
+        one.start <= at < one.target and names[one.target] == "COPY" for one in code.exception_entries
+    )
+    ends = (name for offset, name in names.items() if offset > at and name in ("POP_EXCEPT", "RERAISE"))
+    return handles and next(ends, None) == "RERAISE"
 
 
 def _package(frame: FrameType) -> str:

@@ -426,6 +426,7 @@ class WritableFile(_EncryptedFile):
 
     def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         if kind is None:
+            self._failing_at_open = failing_blocks()  # Blocks around this one, which has not failed.
             self.close()
         else:
             self.discard()

@@ -9,7 +9,7 @@ import gc
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +191,62 @@ def in_a_coroutine(file: Any) -> None:
     asyncio.run(work())
 
 
+def in_a_handler_of_a_manager(file: Any) -> None:
+    @contextlib.contextmanager
+    def reports() -> Iterator[None]:
+        try:
+            yield
+        except Stop:
+            write(file)
+            file.close()
+
+    with reports():
+        raise Stop
+
+
+def after_a_handler_of_a_manager(file: Any) -> None:
+    @contextlib.contextmanager
+    def reports() -> Iterator[None]:
+        try:
+            yield
+        except Stop:
+            write(file)
+        finally:
+            file.close()
+
+    with reports():
+        raise Stop
+
+
+def in_a_handler_of_an_asynchronous_manager(file: Any) -> None:
+    @contextlib.asynccontextmanager
+    async def reports() -> AsyncIterator[None]:
+        try:
+            yield
+        except Stop:
+            write(file)
+            file.close()
+
+    async def work() -> None:
+        async with reports():
+            raise Stop
+
+    asyncio.run(work())
+
+
+def in_a_stack_that_suppresses(file: Any) -> None:
+    with contextlib.ExitStack() as exits:
+        exits.callback(file.close)
+        exits.enter_context(contextlib.suppress(Stop))
+        write(file)
+        raise Stop
+
+
 CLOSES = [
+    in_a_handler_of_a_manager,
+    after_a_handler_of_a_manager,
+    in_a_handler_of_an_asynchronous_manager,
+    in_a_stack_that_suppresses,
     in_except,
     at_the_end_of_a_loop,
     in_finally,
@@ -209,6 +264,46 @@ def test_a_handled_exception_does_not_discard(
     opened: Callable[[], Any], close: Callable[[Any], None], tmp_path: Path
 ) -> None:
     close(entered(opened))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert sealane.decrypt((tmp_path / "file").read_bytes(), key=KEY)
+
+
+def manager_that_handles(opened: Callable[[], Any]) -> None:
+    @contextlib.contextmanager
+    def job() -> Iterator[Any]:
+        with opened() as file, contextlib.suppress(Stop):
+            yield file
+
+    with job() as file:
+        write(file)
+        raise Stop
+
+
+def handler_around_a_block(opened: Callable[[], Any]) -> None:
+    @contextlib.contextmanager
+    def job() -> Iterator[None]:
+        try:
+            yield
+        except Stop:
+            with opened() as file:
+                write(file)
+
+    with job():
+        raise Stop
+
+
+def stack_that_suppresses(opened: Callable[[], Any]) -> None:
+    with contextlib.ExitStack() as exits:
+        write(exits.enter_context(opened()))
+        exits.enter_context(contextlib.suppress(Stop))
+        raise Stop
+
+
+@pytest.mark.parametrize("block", [manager_that_handles, handler_around_a_block, stack_that_suppresses])
+def test_a_block_whose_exception_was_handled_commits(
+    block_of: Callable[[], Any], block: Callable[[Any], None], tmp_path: Path
+) -> None:
+    block(block_of)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert sealane.decrypt((tmp_path / "file").read_bytes(), key=KEY)
 
@@ -267,9 +362,48 @@ def interrupted(opened: Callable[[], Any]) -> None:
         raise Stop from None
 
 
-@pytest.mark.parametrize(
-    "block", [own_block, block_in_a_handler, stack, nested, generator, closing, interrupted]
-)
+def asynchronous_stack(opened: Callable[[], Any]) -> None:
+    async def work() -> None:
+        async with contextlib.AsyncExitStack() as exits:
+            write(exits.enter_context(opened()))
+            exits.push_async_callback(asyncio.sleep, 0)
+            raise Stop
+
+    asyncio.run(work())
+
+
+def asynchronous_manager(opened: Callable[[], Any]) -> None:
+    @contextlib.asynccontextmanager
+    async def job() -> AsyncIterator[Any]:
+        file = entered(opened)
+        try:
+            yield file
+        finally:
+            await asyncio.sleep(0)
+            file.close()
+
+    async def work() -> None:
+        async with job() as file:
+            write(file)
+            raise Stop
+
+    asyncio.run(work())
+
+
+BLOCKS_THAT_FAIL = [
+    own_block,
+    block_in_a_handler,
+    stack,
+    asynchronous_stack,
+    nested,
+    generator,
+    asynchronous_manager,
+    closing,
+    interrupted,
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS_THAT_FAIL)
 def test_an_exception_that_leaves_the_block_discards(
     block_of: Callable[[], Any], block: Callable[[Any], None], tmp_path: Path
 ) -> None:
