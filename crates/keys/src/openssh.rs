@@ -68,7 +68,11 @@ pub(crate) fn private(block: &Block) -> Result<PrivateKey> {
     if ![&b"ssh-ed25519"[..], b"ssh-rsa"].contains(&&kind[..]) {
         return Err(UNSUPPORTED);
     }
-    PrivateKey::from_bytes(&block.der).map_err(refused)
+    PrivateKey::from_bytes(&block.der).map_err(|error| match refused(error) {
+        // Nothing was decrypted yet.
+        Error::WrongPassphrase => NOT_PRIVATE,
+        other => other,
+    })
 }
 
 /// Returns the names of the cipher and of the key's type.
@@ -106,5 +110,22 @@ fn refused(error: ssh_key::Error) -> Error {
         ssh_key::Error::PublicKey => MISMATCH,
         // The others could quote a secret.
         _ => NOT_PRIVATE,
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::encoding::pem;
+    use crate::signature::NewSigningKey;
+
+    #[test]
+    fn a_damaged_key_without_a_passphrase_is_damaged() {
+        let mut block = pem::read(NewSigningKey::generate(None).unwrap().text()).unwrap();
+        for at in 0..block.der.len() {
+            block.der[at] ^= 1;
+            assert!(matches!(private(&block), Ok(_) | Err(Error::Format(_))), "byte {at}");
+            block.der[at] ^= 1;
+        }
     }
 }
