@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+import sealane
+from sealane._native import parquet_footer
 from sealane.exceptions import FormatError
-from sealane.parquet import ParquetKeys
-from sealane.parquet._opening import material
+from sealane.parquet import KmsClient, ParquetKeys
+from sealane.parquet._opening import data_key, material
 
 FRAME = pl.DataFrame({"a": range(1000), "b": [f"name {n}" for n in range(1000)]})
 
@@ -100,3 +102,48 @@ def test_a_stored_name_that_stands_twice() -> None:
 def test_names_of_keys_that_pyarrow_would_change(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be empty, contain ':', ';' or ',', or begin or end with a"):
         ParquetKeys({name: "env:A"})
+
+
+# claim: parquet-columns
+@pytest.mark.parametrize("plaintext_footer", [False, True])
+def test_a_key_of_the_footer_under_the_name_of_another(
+    keys: ParquetKeys, tmp_path: Path, plaintext_footer: bool
+) -> None:
+    """PyArrow looks for the key of a data key by its identifier, whatever master key the file names."""
+    path, forger = tmp_path / "t.parquet", ParquetKeys({"table": "env:TABLE"})
+    properties = forger.encryption("table", {"table": ["b"]}, plaintext_footer=plaintext_footer)
+    pq.write_table(FRAME.to_arrow(), path, encryption_properties=properties)
+    content = path.read_bytes()
+    with forger.open(path, plaintext_footer=plaintext_footer) as file:
+        footer = file.footer
+    assert footer.key is not None
+    key = data_key(KmsClient({"table": "env:TABLE"}), material(footer.key, None))
+    cipher, ending = sealane.Aead("aes-256-gcm", key), footer.content[:-8]
+    algorithm, _, _, end = parquet_footer(ending, not plaintext_footer)
+    assert algorithm is not None
+    aad, nonce = algorithm[0], bytes(12)
+
+    def renamed(metadata: bytes) -> bytes:
+        before, after = b'"masterKeyID":"table"', b'"masterKeyID":"pii"  '
+        assert len(before) == len(after)
+        return after.join(metadata.rsplit(before, 1))
+
+    if plaintext_footer:
+        first = ending[:end].rindex(footer.key)
+        changed = renamed(ending[:first]) + ending[first:end]
+        ending = changed + nonce + cipher.encrypt(nonce, changed, aad)[-16:]
+    else:
+        metadata = cipher.decrypt(ending[end + 4 : end + 16], ending[end + 16 :], aad)
+        ending = ending[: end + 4] + nonce + cipher.encrypt(nonce, renamed(metadata), aad)
+    path.write_bytes(content[: footer.start] + ending + content[-8:])
+    for reader in keys, forger:
+        for columns in {"pii": ["b"]}, {"pii": ["b"], "table": ["a"]}, {"table": ["a"]}, None:
+            options = {"footer": "table", "columns": columns, "plaintext_footer": plaintext_footer}
+            for work in (
+                lambda options=options, reader=reader: reader.open(path, **options),
+                lambda options=options, reader=reader: reader.filesystem(**options).open_input_file(
+                    str(path)
+                ),
+            ):
+                with pytest.raises(sealane.FormatError, match=r"key is under 'pii'"):
+                    work()

@@ -12,7 +12,9 @@ import binascii
 import io
 import json
 import os
+import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import IO, Any, TypeAlias, cast
 
 import pyarrow as pa
@@ -29,6 +31,9 @@ from sealane.parquet._footer import Footer, read_at, read_footer
 
 Columns: TypeAlias = Mapping[str, Iterable[str]]
 PathOrFile: TypeAlias = str | os.PathLike[str] | IO[bytes]
+
+_OWNERS: dict[str, str] = {}
+"""The master keys of the keys that encrypt data keys, by identifier."""
 
 
 class EncryptedFile(pa.PythonFile):  # type: ignore[misc]
@@ -138,6 +143,7 @@ class Requirement:
                 raise
 
     def _opened(self, file: Any, path: str, filesystem: Any, *, owned: bool) -> EncryptedFile:
+        @cache
         def store() -> Any:
             if not owned:
                 raise FormatError("the keys of the file are in a file beside it; open it by its path")
@@ -161,23 +167,33 @@ class Requirement:
 
     def _check(self, footer: Footer, store: Any) -> None:
         """Raises FormatError unless the columns have the keys that they must have."""
-        main = self._footer if footer.key is None else material(footer.key, store)["masterKeyID"]
+        names: dict[bytes | None, str | None] = {None: None}
+        # The footer's first: it is proved.
+        for stored in dict.fromkeys([footer.key, *(stored for _, _, stored in footer.columns)]):
+            if stored is None:
+                continue
+            found = material(stored, store)
+            names[stored] = name = sys.intern(found["masterKeyID"])
+            # PyArrow finds a key that it has decrypted by its identifier alone, in later files too,
+            # so a key under one master key would serve columns that must be under another.
+            kek = str(found.get("keyEncryptionKeyID"))
+            if found.get("doubleWrapping") and _OWNERS.setdefault(kek, name) != name:
+                raise FormatError(f"the file says that a key is under {name!r}, which was under another key")
+        main = names[footer.key] if footer.key else self._footer
         if self._footer not in (None, main):
             raise FormatError(f"the footer must be under the key {self._footer!r}, and is under {main!r}")
         required = [(path, name) for name, paths in self._columns.items() for path in paths]
         for column, kind, stored in footer.columns:
-            names = [self._footer] if self._footer else []
+            allowed = [self._footer] if self._footer else []
             if required:
-                names = [name for path, name in required if f"{column}.".startswith(f"{path}.")]
-            if not names:
+                allowed = [name for path, name in required if f"{column}.".startswith(f"{path}.")]
+            if not allowed:
                 continue
-            name = main if kind == "footer" else None
-            if stored is not None:
-                name = material(stored, store)["masterKeyID"]
+            under = main if kind == "footer" else names[stored]
             # A column's own key may have no name in the file. Then the engine proves it.
-            if kind == "clear" or name not in (None, *names):
-                found = "is in clear" if kind == "clear" else f"is under {name!r}"
-                raise FormatError(f"the column {column!r} must be under the key {names[0]!r}, and {found}")
+            if kind == "clear" or under not in (None, *allowed):
+                state = "is in clear" if kind == "clear" else f"is under {under!r}"
+                raise FormatError(f"the column {column!r} must be under the key {allowed[0]!r}, and {state}")
 
 
 class Guard(pafs.FileSystemHandler):  # type: ignore[misc]
