@@ -15,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -280,6 +280,31 @@ def test_workers_get_the_fingerprint(served: Dataset, tmp_path: Path, pool: str)
             assert served.fingerprint in text
             assert mine.fingerprint in text
             assert not (tmp_path / str(number) / "a").exists()
+
+
+def test_a_worker_that_vanishes_with_the_first_question(served: Dataset, tmp_path: Path) -> None:
+    """Its replacement would believe any key, because nobody has told it the fingerprint."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a").write_bytes(MESSAGE)
+    resolve(served.unpinned)
+    served.replace_key()
+    _kms._forget()
+
+    class Replacing(ThreadPoolExecutor):
+        asked = 0
+
+        def submit(self, work: Any, /, *given: Any, **named: Any) -> Future[Any]:
+            self.asked += 1
+            if self.asked > 1:
+                os.environ["SEALANE_KNOWN_KEYS"] = "/dev/null/none"
+                return super().submit(work, *given, **named)
+            vanished: Future[Any] = Future()
+            vanished.set_exception(BrokenExecutor())
+            return vanished
+
+    with Replacing(1) as executor, pytest.raises(ChildProcessError, match="before it found the key"):
+        sealane.encrypt_tree(tmp_path / "raw", tmp_path / "out", key=served.unpinned, executor=executor)
+    assert not (tmp_path / "out").exists()
 
 
 def test_any_reference_can_be_pinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

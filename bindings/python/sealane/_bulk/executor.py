@@ -202,7 +202,9 @@ def _pinned(executor: Executor, task: Task) -> Task:
     if task.key is None or is_pinned(task.key):
         return task
     if (found := _ask(executor, fingerprint_at, task.key)) is None:
-        return task
+        # The next one could believe another key.
+        text = "the worker vanished before it found the key; try again, or give its fingerprint"
+        raise ChildProcessError(errno.ECHILD, text, task.key)
     place, fingerprint = found
     check_key(fingerprint, place, None)
     return dataclasses.replace(task, key=f"{task.key}#{fingerprint}")
