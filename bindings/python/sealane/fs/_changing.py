@@ -42,7 +42,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         self.opener.forget()
         if await self._is_folder_only(path1):
             return await self._makedirs(path2, exist_ok=True)
-        path2 = self._to_write(path2)
+        path2 = self._to_write(path2, path1)
         if self.local:
             make_parents(self.fs, path2)
         if self.keys.per_file:
@@ -90,7 +90,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         if isinstance(path1, str) and isinstance(path2, str) and not self.keys.per_file:
             source, target = self._strip_protocol(path1), self._strip_protocol(path2)
             self.guard.refuse(source, target, change=True)
-            store.check_name(target)
+            store.check_name(target, source)
             if self.keys.dataset_key is None and moves_itself(store.fs):
                 await store.call("mv", source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
                 return

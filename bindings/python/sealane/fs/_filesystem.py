@@ -335,12 +335,12 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         """Returns whether to write a file in one request."""
         return not self.local and size <= WHOLE
 
-    def _to_write(self, path: str) -> str:
+    def _to_write(self, path: str, source: str = "") -> str:
         """Returns the path of a file to write. Refuses a name that the filesystem below changes."""
         stripped: str = self._strip_protocol(path)
         if str(path).endswith("/") and stripped.strip("/"):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        self.store.check_name(stripped)
+        self.store.check_name(stripped, source)
         self.guard.refuse(stripped, change=True)
         return stripped
 

@@ -19,6 +19,7 @@ import errno
 import inspect
 import operator
 import os
+import posixpath
 import selectors
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -310,16 +311,17 @@ class Store:
         method = getattr(self.fs, f"_{name}" if self.awaited else name)
         inspect.signature(method).bind_partial(**options)
 
-    def check_name(self, path: str) -> None:
-        """Raises ValueError if the filesystem would write another name, such as one without a version,
-        or into a folder that describes itself.
-        """
+    def check_name(self, path: str, source: str = "") -> None:
+        """Raises ValueError for a name that would change, or is in a folder that describes itself."""
         fs, whole = self.fs, path
         while isinstance(fs, DirFileSystem | CachingFileSystem):
             whole = fs._join(whole) if isinstance(fs, DirFileSystem) else whole
             fs = fs.fs
         if isinstance(fs, LocalFileSystem):
             check_target(whole)
+        # On a server, to look for a description would take a request.
+        elif posixpath.basename(whole) == ".sealane" != posixpath.basename(source):
+            raise ValueError(f"{path}: it may have the only copy of a folder's keys; choose another name")
         parts = fs.split_path(whole) if hasattr(fs, "split_path") else (whole,)
         name = "/".join(part for part in parts[:2] if part)
         if name.strip("/") != whole.strip("/") or any(parts[2:]):

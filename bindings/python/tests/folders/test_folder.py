@@ -14,11 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 import sealane
 import sealane.aio
+from fsspec.implementations.dirfs import DirFileSystem
 from sealane import Folder
 from sealane.fs import SealaneFileSystem
+from sealane.fs._writing import upload_to
 
 KEY = sealane.keys.generate("aes-256")
 AGE = sealane.keys.generate("age")
@@ -264,6 +267,37 @@ def test_single_files_do_not_go_into_a_folder_that_describes_itself(
             attempt()
     assert content(tmp_path) == before
     assert folder.encrypt_from(data).done == folder.verify().done == 3
+
+
+def test_a_description_on_a_server_is_not_replaced(tmp_path: Path, data: Path) -> None:
+    """It has the only copy of the keys. Copies of whole folders take it along."""
+    folder = Folder.create(tmp_path / "vault", key=KEY)
+    folder.encrypt_from(data)
+    below = fsspec.filesystem("memory")
+    below.put(f"{tmp_path}/vault/", "/b/vault/", recursive=True)
+    KEY.save(tmp_path / "key")
+    fs, place = SealaneFileSystem(fs=below, key=f"file:{tmp_path / 'key'}"), "/b/vault/.sealane"
+    fs.pipe("/b/own", b"data")
+    before = below.cat(place)
+    for call in (
+        lambda: fs.pipe(place, b"data"),
+        lambda: fs.open(place, "wb").close(),
+        lambda: fs.touch(place),
+        lambda: fs.put(str(tmp_path / "key"), place),
+        lambda: fs.put(f"{tmp_path}/vault/.sealane", "/b/new/"),
+        lambda: fs.cp("/b/own", place),
+        lambda: fs.mv("/b/own", place),
+        lambda: SealaneFileSystem(fs=DirFileSystem("/b/vault", below), key=fs.storage_options["key"]).pipe(
+            ".sealane", b"data"
+        ),
+        lambda: upload_to("memory:///b/vault/.sealane"),
+    ):
+        with pytest.raises(ValueError, match="only copy"):
+            call()
+        assert below.cat(place) == before
+    fs.cp("/b/vault", "/b/copied", recursive=True)
+    fs.mv("/b/copied", "/b/moved", recursive=True)
+    assert Folder("memory://b/moved", key=KEY).verify().done == 3
 
 
 def test_what_reads_or_belongs_to_a_described_folder_goes_on(tmp_path: Path, data: Path) -> None:
