@@ -170,6 +170,32 @@ fn sources_that_become_something_else() {
     }
 }
 
+/// What is behind a link is not of the source, also if it has the names of the former folder.
+#[test]
+fn folders_that_become_links() {
+    for more in ["--manifest m", "--suffix .s", "--encrypt-names n"] {
+        for to in ["moved", "x", "../in/moved"] {
+            let sandbox = Sandbox::new();
+            sandbox.run("keygen -t aes-256-siv -o n").succeeded();
+            for folder in ["in/x/sub", "in/moved/sub"] {
+                fs::create_dir_all(sandbox.path(folder)).unwrap();
+                sandbox.write(Path::new(folder).join("a"), b"a");
+                sandbox.write(Path::new(folder).join("../b"), b"b");
+            }
+            let options = format!("--recursive --preserve -k k {more}");
+            sandbox.run(&format!("encrypt {options} -o vault in")).succeeded();
+            fs::remove_dir_all(sandbox.path("in/x")).unwrap();
+            symlink(to, sandbox.path("in/x")).unwrap();
+            for _ in 0..2 {
+                sandbox.run(&format!("encrypt {options} --delete -o vault in")).succeeded();
+            }
+            let options = options.replace("--preserve", "--preserve-all").replace("--manifest m", "");
+            sandbox.run(&format!("decrypt {options} -o back vault")).succeeded();
+            assert_eq!(listing(&sandbox.path("back")), listing(&sandbox.path("in")), "{more} {to}");
+        }
+    }
+}
+
 /// What nothing shows to be ours stays, and so does its place.
 #[test]
 fn foreign_files_in_the_place_of_a_target_stay() {

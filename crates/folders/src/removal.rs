@@ -121,10 +121,11 @@ impl Stale {
     /// target folder of `tree`.
     pub fn remove(&self, tree: &Tree, sources: &[impl AsRef<Path>]) -> Vec<Result<()>> {
         let Some(root) = &tree.root else { return Vec::new() };
+        let links = link_sources(tree);
         let remove = |removal: &Removal| {
             let result = removal.remove(root).map_err(|e| Error::io(&removal.path, e));
             if result.is_ok() {
-                remove_empty_folders(root, &removal.path, sources, tree.names.as_ref());
+                remove_empty_folders(root, &removal.path, sources, (tree.names.as_ref(), &links));
             }
             result
         };
@@ -163,11 +164,19 @@ impl Removal {
 }
 
 /// Removes a removed file's folders, innermost first, if they are empty and have no source.
-fn remove_empty_folders(root: &Path, removed: &Path, sources: &[impl AsRef<Path>], names: Option<&NameKey>) {
+fn remove_empty_folders(
+    root: &Path,
+    removed: &Path,
+    sources: &[impl AsRef<Path>],
+    (names, links): (Option<&NameKey>, &BTreeSet<&Path>),
+) {
     for folder in removed.ancestors().skip(1).take_while(|folder| *folder != root) {
         let Ok(below) = folder.strip_prefix(root) else { return };
         let Ok(below) = names.map_or(Ok(below.to_owned()), |key| key.decrypt_path(below)) else { return };
-        let exists = |source: &Path| !matches!(is_gone(&source.join(&below), EntryKind::Folder), Ok(true));
+        let exists = |source: &Path| {
+            let candidate = source.join(&below);
+            !is_behind(links, &candidate) && !matches!(is_gone(&candidate, EntryKind::Folder), Ok(true))
+        };
         if sources.iter().any(|source| exists(source.as_ref())) || remove_folder(root, folder).is_err() {
             return;
         }
@@ -208,6 +217,7 @@ pub(crate) struct Search<'a> {
     uncertain: &'a [PathBuf],
     /// Targets of all sources.
     targets: BTreeMap<&'a Path, &'a Path>,
+    links: BTreeSet<&'a Path>,
     description: Option<&'a Path>,
 }
 
@@ -224,7 +234,8 @@ impl<'a> Search<'a> {
         let mut targets: BTreeMap<_, _> = files.map(|(source, target)| (&**source, &**target)).collect();
         targets.extend(tree.links.iter().map(|link| (&*link.source, &*link.target)));
         let (names, description) = (tree.names.as_ref(), tree.description.as_deref());
-        Self { sources, suffix, names, operation, manifest, uncertain, targets, description }
+        let links = link_sources(tree);
+        Self { sources, suffix, names, operation, manifest, uncertain, targets, links, description }
     }
 
     /// Adds what is stale below the folder `top`; `plain` is its source's path below each source
@@ -280,7 +291,9 @@ impl<'a> Search<'a> {
             let candidate = source.join(below);
             let is_target = self.targets.get(&*candidate).is_some_and(|target| *target == path);
             let is_certain = source.is_dir() && !is_target && !self.may_exist(&candidate);
-            is_certain && is_gone(&candidate, EntryKind::Folder).unwrap_or(false)
+            is_certain
+                && (is_behind(&self.links, &candidate)
+                    || is_gone(&candidate, EntryKind::Folder).unwrap_or(false))
         })
     }
 
@@ -306,6 +319,7 @@ impl<'a> Search<'a> {
             }
             match is_gone(&candidate, EntryKind::File) {
                 _ if self.may_exist(&candidate) => return stale.kept += 1,
+                _ if is_behind(&self.links, &candidate) => {}
                 Ok(true) => vanished &= is_missing(&candidate),
                 Ok(false) => return stale.kept += 1,
                 Err(e) => return stale.add_problem(&candidate, e),
@@ -327,6 +341,15 @@ fn is_gone(path: &Path, kind: EntryKind) -> io::Result<bool> {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(true),
         Err(e) => Err(e),
     }
+}
+
+/// Returns whether a path is behind a link, which the job copies: what it leads to is no source.
+fn is_behind(links: &BTreeSet<&Path>, path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| links.contains(folder))
+}
+
+fn link_sources(tree: &Tree) -> BTreeSet<&Path> {
+    tree.links.iter().map(|link| &*link.source).collect()
 }
 
 /// Returns whether nothing is at a path, nor a file in place of a folder above it.
