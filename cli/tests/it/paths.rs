@@ -98,3 +98,31 @@ fn a_replaced_key_is_found_by_every_path() {
     fs::set_permissions(sandbox.known_keys(), fs::Permissions::from_mode(0o644)).unwrap();
     sandbox.refuses("encrypt -k key.age -i me -o new in/letter.txt", 1, "others have access (mode 644)");
 }
+
+/// A path that leads to the folder knows the keys that it got by another path.
+#[test]
+fn keys_that_change_are_known_by_every_path() {
+    let sandbox = sandbox();
+    sandbox.run("init -R team real/100%").succeeded();
+    std::os::unix::fs::symlink("real", sandbox.path("link")).unwrap();
+    sandbox.run("encrypt -i me -o real/100% in").succeeded();
+    for path in ["link/100%", "link/../real/100%"] {
+        sandbox.run(&format!("verify -i me {path}")).succeeded();
+    }
+    let lines = || fs::read_to_string(sandbox.known_keys()).unwrap().lines().count();
+    let before = lines();
+    for path in ["real/100%", "link/100%"] {
+        sandbox.run(&format!("rotate -i me {path}")).succeeded();
+        for path in ["real/100%", "link/100%", "link/../real/100%"] {
+            sandbox.run(&format!("verify -i me {path}")).succeeded();
+        }
+    }
+    assert_eq!(lines(), before);
+    // One that led to another folder still knows that one.
+    sandbox.run("init -R team real/other").succeeded();
+    fs::rename(sandbox.path("real/100%"), sandbox.path("real/gone")).unwrap();
+    std::os::unix::fs::symlink("other", sandbox.path("real/100%")).unwrap();
+    sandbox.run("encrypt -i me -o real/other in").succeeded();
+    sandbox.run("rotate -i me real/other").succeeded();
+    sandbox.run("verify -i me link/100%").failed(1, "it was replaced since this user first opened it");
+}

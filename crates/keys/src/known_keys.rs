@@ -60,7 +60,7 @@ pub fn check_key(place: &str, expected: Option<&Fingerprint>, found: &Fingerprin
 /// has the reference that pins the key, and the first use without it reports the reason.
 pub fn remember_key(place: &str, key: &Fingerprint) {
     let _ = update(|lines| {
-        for place in spellings(place) {
+        for place in with_aliases(lines, place) {
             let line = line_of(&place, key);
             lines.retain(|known| !is_of(known, &place) || *known == line);
             if !lines.contains(&line) {
@@ -78,7 +78,7 @@ pub fn remember_key(place: &str, key: &Fingerprint) {
 /// new key would be refused.
 pub fn accept_key(place: &str, key: &Fingerprint) -> Result<()> {
     let accepted = update(|lines| {
-        for place in spellings(place) {
+        for place in with_aliases(lines, place) {
             let line = line_of(&place, key);
             // An unknown place trusts its first key anyway.
             if lines.iter().any(|known| is_of(known, &place)) && !lines.contains(&line) {
@@ -261,6 +261,20 @@ fn spellings(place: &str) -> Vec<String> {
     let real = path.is_absolute().then(|| fs::canonicalize(path).ok().or_else(in_folder)).flatten();
     let real = real.map(|real| format!("{scheme}{}", real.display())).filter(|real| real != place);
     [Some(place.to_owned()), real].into_iter().flatten().collect()
+}
+
+/// Returns the spellings of a place, and the other places with its key that lead to it by links.
+fn with_aliases(lines: &[String], place: &str) -> Vec<String> {
+    let mut places = spellings(place);
+    let Some(real) = places.last().cloned() else { return places };
+    let is_here = |line: &&String| places.iter().any(|place| is_of(line, place));
+    let keys: Vec<_> = lines.iter().filter(is_here).filter_map(|line| line.split(' ').next()).collect();
+    let of_key = lines.iter().filter_map(|line| line.split_once(' ')).filter(|(key, _)| keys.contains(key));
+    // A name with control characters stays as it is.
+    let others = of_key.map(|(_, place)| place.replace("%25", "%"));
+    let found: Vec<_> = others.filter(|other| spellings(other).contains(&real)).collect();
+    places.extend(found);
+    places
 }
 
 fn escaped(place: &str) -> String {
