@@ -246,6 +246,24 @@ static void callbacks(void) {
 	sealane_encrypt_with_free(encrypt), sealane_decrypt_with_free(decrypt);
 }
 
+/* Single files do not go into a folder that describes itself: its files have keys of their own. */
+static void described(struct pair *with) {
+	const char text[] = "{\n  \"sealane\": \"folder\",\n  \"version\": 2,\n"
+		"  \"folder\": \"00000000000000000000000000000000\",\n  \"suffix\": \"\",\n  \"names\": false,\n"
+		"  \"preserve\": false,\n  \"recipients\": [],\n  \"keyset\": \"\",\n  \"mac\": \"\"\n}\n";
+	const char *sealed = path("sealed"), *description = path(".sealane"), *inside = path("new");
+	CHECK(sealane_encrypt_file("/etc/passwd", sealed, with->encrypt, NULL, E) == 0);
+	store(description, (const uint8_t *)text, sizeof text - 1);
+	FAILS(SEALANE_MISUSE, sealane_encrypt_file("/etc/passwd", inside, with->encrypt, NULL, E));
+	SAYS("describes itself");
+	FAILS(SEALANE_MISUSE, sealane_decrypt_file(sealed, inside, with->decrypt, NULL, E));
+	SAYS("describes itself");
+	MAKES_NOTHING(SEALANE_MISUSE, sealane_writer_create(inside, with->encrypt, E));
+	SAYS("describes itself");
+	CHECK(access(inside, F_OK) != 0);
+	unlink(description), unlink(sealed);
+}
+
 int main(void) {
 	for (size_t i = 0; i < LEN; i++) data[i] = (uint8_t)(i * 31 + i / 251);
 	CHECK(mkdtemp(folder));
@@ -289,6 +307,7 @@ int main(void) {
 	CHECK(n > 1000 && !strncmp((char *)file, "-----BEGIN AGE ENCRYPTED FILE-----", 34));
 	CHECK(sealane_decrypt(decrypt, file, (size_t)n, &plain, E) == 1000 && !memcmp(plain, data, 1000));
 	sealane_free(plain), sealane_free(file);
+	described(&(struct pair){"age", encrypt, decrypt});
 	sealane_encrypt_with_free(encrypt), sealane_decrypt_with_free(decrypt);
 
 	/* A wrong passphrase, a wrong context, another key, a work factor above the limit. */

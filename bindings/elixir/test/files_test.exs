@@ -91,6 +91,25 @@ defmodule FilesTest do
     assert File.read!(back) == data
   end
 
+  @tag :program
+  test "single files do not go into a folder that describes itself" do
+    folder = Support.folder()
+    [from, to, vault] = Enum.map(["from", "to", "vault"], &Path.join(folder, &1))
+    File.write!(from, "data")
+    run!(["init", "-r", Sealane.Key.public(Sealane.Key.generate("age")), vault])
+    assert Sealane.encrypt_file(from, to, key: <<1::256>>) == :ok
+    inside = Path.join(vault, "new")
+
+    for call <- [
+          fn -> Sealane.encrypt_file(from, inside, key: <<1::256>>) end,
+          fn -> Sealane.decrypt_file(to, inside, key: <<1::256>>) end,
+          fn -> Enum.into(["data"], Sealane.File.stream!(inside, key: <<1::256>>)) end
+        ] do
+      assert_raise ArgumentError, ~r/describes itself/, call
+      assert File.ls!(vault) == [".sealane"]
+    end
+  end
+
   defp run!(arguments) do
     {output, status} = System.cmd(Support.program(), arguments, stderr_to_stdout: true)
     assert status == 0, output

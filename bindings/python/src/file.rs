@@ -16,7 +16,7 @@ use crate::prelude::*;
 use crate::shared::Shared;
 use io::{FileSink, FileSource, PyFile, path};
 use sealane::age::Armor;
-use sealane::file::job::{check_sources, check_target};
+use sealane::file::job::check_target;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, Durability, FileEnd, FileHeader, Options};
 use sealane::vault::Contents;
 use std::io::Write;
@@ -28,7 +28,7 @@ type Callback = Option<Py<PyAny>>;
 
 /// Defines a function that makes a file of another, on paths. `$work` is the core's.
 macro_rules! from_path_to_path {
-    ($(#[$doc:meta])* $name:ident($with:ident: $With:ident) by $work:path, $check:path) => {
+    ($(#[$doc:meta])* $name:ident($with:ident: $With:ident) by $work:path) => {
         $(#[$doc])*
         #[pyfunction]
         pub(crate) fn $name(
@@ -40,40 +40,30 @@ macro_rules! from_path_to_path {
             progress: Callback,
             durable: bool,
         ) -> PyResult<()> {
-            with_options(py, threads, progress, durable, &src, |options| {
-                $check(&src, &dst)?;
-                $work(&src, &dst, &$with.0, options)
-            })
+            with_options(py, threads, progress, durable, &src, |options| $work(&src, &dst, &$with.0, options))
         }
     };
 }
 
 from_path_to_path! {
     /// Encrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.encrypt_file``.
-    encrypt_path(encryption: EncryptWith) by file::encrypt_file, check_encryption
+    encrypt_path(encryption: EncryptWith) by file::encrypt_file
 }
 from_path_to_path! {
     /// Decrypts the file ``src`` to the file ``dst`` (paths); see ``sealane.decrypt_file``.
-    decrypt_path(decryption: DecryptWith) by file::decrypt_file, check_decryption
+    decrypt_path(decryption: DecryptWith) by file::decrypt_file
 }
 from_path_to_path! {
     /// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.
-    rewrap_path(rewrap: RewrapWith) by file::rewrap_file, check_rewrap
+    rewrap_path(rewrap: RewrapWith) by rewrap_file
 }
 
-fn check_encryption(src: &Path, dst: &Path) -> Result<()> {
-    check_target(dst, true)?;
-    // The folder of the target has been checked, and most sources are in it.
-    if src.parent() == dst.parent() { Ok(()) } else { check_sources(&[src.into()]) }
-}
-
-fn check_decryption(_: &Path, dst: &Path) -> Result<()> {
-    check_target(dst, false)
-}
-
-fn check_rewrap(src: &Path, dst: &Path) -> Result<()> {
+fn rewrap_file(src: &Path, dst: &Path, with: &file::Rewrap, options: Options<'_>) -> Result<()> {
     // A file of a write-only folder is replaced in it.
-    if src == dst { Ok(()) } else { check_target(dst, true) }
+    if src != dst {
+        check_target(dst, true)?;
+    }
+    file::rewrap_file(src, dst, with, options)
 }
 
 /// The result of `salvage_path`: length, holes (six numbers each), state of the header, state of

@@ -24,6 +24,7 @@ pub use exclude::Exclude;
 pub use inventory::{
     Difference, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory, write_inventory,
 };
+pub use job::{decrypt_file, encrypt_file};
 pub use manifest::{FileFingerprint, Manifest};
 pub use names::NameKey;
 #[doc(hidden)]

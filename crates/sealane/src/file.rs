@@ -62,14 +62,14 @@ pub use files::{
     DecryptWith, Decryptor, Durability, EncryptParams, EncryptWith, Encryptor, FetchedRange, FileEnd,
     FileHeader, FileKey, FileMark, Format, HEADER_LEN, Hole, Info, Options, OutputFile, PARALLEL_FILE_LEN,
     ParquetAlgorithm, ParquetColumn, ParquetColumnKey, ParquetFooter, RangeDecryptor, ReadAt, Reader, Rewrap,
-    Rotation, Salvaged, Writer, decrypt, decrypt_file, decrypt_opened, decrypt_stream, encrypt, encrypt_file,
-    encrypt_opened, encrypt_stream, file_metadata, flush_file, inspect, inspect_source, open_file,
-    open_regular, plain_len, rewrap_file, rotate_file, salvage_file, salvage_opened, sealed_len,
-    sealed_range, tink, verify_file, verify_opened,
+    Rotation, Salvaged, Writer, decrypt, decrypt_opened, decrypt_stream, encrypt, encrypt_opened,
+    encrypt_stream, file_metadata, flush_file, inspect, inspect_source, open_file, open_regular, plain_len,
+    rewrap_file, rotate_file, salvage_file, salvage_opened, sealed_len, sealed_range, tink, verify_file,
+    verify_opened,
 };
 #[doc(inline)]
 pub use folders::{
     DescribedFolder, Description, Difference, Exclude, FileFingerprint, Finding, Inventory, InventoryDraft,
     InventoryKeys, Link, Links, Manifest, NameKey, NewFolder, Removal, Stale, Suffix, Tree, TreeOptions,
-    bulk, compare_inventory, job, write_inventory,
+    bulk, compare_inventory, decrypt_file, encrypt_file, job, write_inventory,
 };

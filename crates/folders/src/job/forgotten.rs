@@ -111,6 +111,30 @@ pub fn check_folder(folder: &Path, target: &Path) -> Result<()> {
     }
 }
 
+/// Encrypts one file by path, as [`files::encrypt_file`] does, but never into or out of a folder
+/// that describes itself: a job does that.
+///
+/// # Errors
+/// Returns the errors of [`check_target`], [`check_sources`] and [`files::encrypt_file`].
+pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options<'_>) -> Result<()> {
+    check_target(to, true)?;
+    // The folder of the target has been checked, and most sources are in it.
+    if from.parent() != to.parent() {
+        check_sources(&[from.into()])?;
+    }
+    files::encrypt_file(from, to, with, options)
+}
+
+/// Decrypts one file by path, as [`files::decrypt_file`] does, but never into a folder that
+/// describes itself.
+///
+/// # Errors
+/// Returns the errors of [`check_target`] and [`files::decrypt_file`].
+pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<()> {
+    check_target(to, false)?;
+    files::decrypt_file(from, to, with, options)
+}
+
 /// Refuses to restore names if all of them are still encrypted, or all end with a known suffix.
 ///
 /// # Errors

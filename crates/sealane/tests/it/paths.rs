@@ -2,10 +2,11 @@
 //! failures.
 
 use sealane::file::{
-    self, DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey, Options, OutputFile, Writer,
+    self, DecryptParams, DecryptWith, DescribedFolder, EncryptParams, EncryptWith, FileKey, NewFolder,
+    Options, OutputFile, Writer,
 };
-use sealane::keys::{Existing, SecretKey};
-use sealane::{Error, Key, Misuse};
+use sealane::keys::{Existing, FolderLock, SecretKey};
+use sealane::{Error, FolderError, Key, Misuse};
 use std::fs;
 #[cfg(unix)]
 use std::io::Read;
@@ -380,4 +381,29 @@ fn writer_does_not_replace_devices() {
     writer.push(b"some").unwrap();
     writer.finish(file::Durability::Cached).unwrap();
     assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
+}
+
+/// Its files have keys of their own, and a job encrypts for it.
+#[test]
+fn single_files_do_not_go_into_a_folder_that_describes_itself() {
+    let folder = Folder::new("single-described");
+    let lock = FolderLock::key(&Key::generate(32).unwrap()).unwrap();
+    DescribedFolder::create(&folder.at("vault"), &NewFolder::default(), &lock).unwrap();
+    let (key, plain) = (key(), folder.file("plain", b"data"));
+    let (with, back) = (EncryptWith::key(&key, b""), DecryptWith::key(&key, b""));
+    file::encrypt_file(&plain, &folder.at("sealed"), &with, Options::default()).unwrap();
+    let stored = folder.file("vault/stored", b"x");
+    for name in ["vault/new", "vault/stored", "vault/.sealane"] {
+        let before = fs::read(folder.at(name)).ok();
+        for result in [
+            file::encrypt_file(&plain, &folder.at(name), &with, Options::default()),
+            file::decrypt_file(&folder.at("sealed"), &folder.at(name), &back, Options::default()),
+        ] {
+            assert!(matches!(result, Err(Error::Folder(FolderError::OutputDescribed(_)))), "{result:?}");
+        }
+        assert_eq!(fs::read(folder.at(name)).ok(), before);
+    }
+    let swapped = file::encrypt_file(&stored, &plain, &with, Options::default());
+    assert!(matches!(swapped, Err(Error::Folder(FolderError::SourceDescribed(_)))), "{swapped:?}");
+    assert_eq!(fs::read(&plain).unwrap(), b"data");
 }
