@@ -130,9 +130,14 @@ fn update(change: impl Fn(&mut Vec<String>)) -> Result<()> {
 /// this user's jobs have remembered it, unless its place begins with `except`. A file that cannot
 /// be read knows nothing.
 pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)> {
-    let paths = spellings(&std::path::absolute(path).ok()?.to_string_lossy());
     // What the unreadable file would say is asked again when a key is opened.
-    let known = KnownKeys::read(location().ok()?).ok()?;
+    let (known, text) = KnownKeys::text(location().ok()?).ok()?;
+    // Each job on a single file asks. Parsing a thousand lines takes longer than a small file.
+    if !text.contains(&escaped(&path.file_name()?.to_string_lossy())) {
+        return None;
+    }
+    let known = KnownKeys::parse(known, &text).ok()?;
+    let paths = spellings(&std::path::absolute(path).ok()?.to_string_lossy());
     let is_at = |line: &String| {
         let place = line.split_once(' ').map_or("", |(_, place)| place);
         let mut schemes = paths.iter().filter_map(|path| place.strip_suffix(escaped(path).as_str()));
@@ -292,19 +297,25 @@ struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// Reads the file; one that does not exist has no lines. A link of this user is followed.
+    /// Reads the file; one that does not exist has no lines.
     fn read(path: PathBuf) -> Result<Self> {
+        let (path, text) = Self::text(path)?;
+        Self::parse(path, &text)
+    }
+
+    /// Returns the path and text of the file. A link of this user is followed.
+    fn text(path: PathBuf) -> Result<(PathBuf, String)> {
         let about = |error| Error::io(&path, error);
         let found = match fs::symlink_metadata(&path) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Ok(Self { path, lines: Vec::new() });
+                return Ok((path, String::new()));
             }
             found => found.map_err(about)?,
         };
         if found.is_symlink() {
             private::check(&path, &found, 0)?;
             let target = fs::canonicalize(&path).map_err(about)?;
-            return Self::read(target);
+            return Self::text(target);
         }
         check_folder(parent(&path))?;
         let file = open_regular(&path)?;
@@ -317,6 +328,10 @@ impl KnownKeys {
             let text = "expected known keys in UTF-8, found other bytes; mend or remove this file";
             about(io::Error::new(ErrorKind::InvalidData, text))
         })?;
+        Ok((path, text))
+    }
+
+    fn parse(path: PathBuf, text: &str) -> Result<Self> {
         let lines: Vec<_> = text.lines().map(str::to_owned).collect();
         for (at, line) in lines.iter().enumerate() {
             // No place begins with a space: this line would pin nothing.
@@ -327,7 +342,7 @@ impl KnownKeys {
                     "line {}: expected key-sha256:… and a place, found other text; mend or remove this line",
                     at + 1
                 );
-                return Err(about(io::Error::new(ErrorKind::InvalidData, text)));
+                return Err(Error::io(&path, io::Error::new(ErrorKind::InvalidData, text)));
             }
         }
         Ok(Self { path, lines })
