@@ -18,7 +18,9 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _WITH_EXCEPT_START = opcode.opmap["WITH_EXCEPT_START"]
-"""The instruction that calls ``__exit__`` with an exception."""
+"""The instruction that calls ``__exit__`` or ``__aexit__`` with an exception."""
+_SEND = opcode.opmap["SEND"]
+"""The instruction that runs what is awaited."""
 
 _WRAPPERS = ("codecs", "contextlib", "fsspec", "pandas", "pyarrow", "sealane")
 """Packages with context managers that close files without telling them that the block failed."""
@@ -85,7 +87,7 @@ def failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
     while frame is not None:
         # The exception itself does not tell: `raise` in the block can raise one that was already
         # handled.
-        if _calls_exit(frame):
+        if _leaves_block(frame.f_code.co_code, frame.f_lasti):
             found.append((frame, frame.f_lasti))
         elif _package(frame) == "pandas" and _has_passed(error, frame):
             found.append((frame, -1))  # Its `finally` closes the file.
@@ -95,9 +97,11 @@ def failing_blocks(*, own: bool = False) -> list[tuple[FrameType, int]]:
     return found
 
 
-def _calls_exit(frame: FrameType) -> bool:
-    # `async with` awaits the result three instructions later, or four in Python 3.12.
-    return _WITH_EXCEPT_START in frame.f_code.co_code[max(frame.f_lasti - 8, 0) : frame.f_lasti + 1 : 2]
+def _leaves_block(code: bytes, at: int) -> bool:
+    """Returns whether the instruction at ``at`` calls or awaits the exit of a failed block."""
+    # SEND is the third instruction after the call; in Python 3.12 the position is one after it.
+    calls = [at - back for back in (0, 6, 8) if at >= back]
+    return any(code[one] == _WITH_EXCEPT_START and (one == at or code[one + 6] == _SEND) for one in calls)
 
 
 def _has_passed(error: BaseException | None, frame: FrameType) -> bool:

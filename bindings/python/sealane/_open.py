@@ -180,7 +180,7 @@ def open(
     else:
         raise ValueError(f"mode must be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt', not {mode!r}")
     if is_text:
-        return io.TextIOWrapper(opened, encoding=encoding, errors=errors, newline=newline)
+        return TextFile(opened, encoding=encoding, errors=errors, newline=newline)
     return opened
 
 
@@ -435,6 +435,15 @@ class WritableFile(_EncryptedFile):
         # The base class would call `close` and so complete an unfinished file.
         with contextlib.suppress(Exception):
             self.discard()
+
+
+class TextFile(io.TextIOWrapper):
+    """Text over an encrypted file. An exception that leaves its ``with`` block discards the file."""
+
+    def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
+        if kind is not None and not self.closed and self.writable():
+            self.buffer.discard()  # type: ignore[attr-defined]
+        self.close()
 
 
 class EncryptedWriter(WritableFile):

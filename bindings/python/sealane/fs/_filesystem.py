@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import inspect
-import io
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial, wraps
@@ -21,6 +20,7 @@ from fsspec.spec import AbstractFileSystem
 from sealane._error_paths import about, asking
 from sealane._frames import forgetting
 from sealane._native import DecryptWith, EncryptWith
+from sealane._open import TextFile
 from sealane.exceptions import SealaneError, TruncatedError, escaped
 from sealane.fs import _reading
 from sealane.fs._chained import check_options, filesystem_below, stripping
@@ -384,14 +384,16 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         **options: Any,
     ) -> Any:
         """Opens a file like ``AbstractFileSystem.open``; text mode unless ``mode`` has a "b"."""
-        # Text mode calls this method again for the binary file below.
-        inner = None if "b" in mode else compression
         if "r" not in mode:
             self._to_write(path)
-        file = super().open(path, mode, block_size, cache_options, inner, **options)
-        if compression is not None and "b" in mode:
+        if "b" in mode:
+            file = super().open(path, mode, block_size, cache_options, **options)
             return compressed(file, get_compression(path, compression), mode)
-        if isinstance(file, io.TextIOWrapper) and file.writable() and not file.seekable():
+        names = {"encoding", "errors", "newline"} & options.keys()
+        text = {name: options.pop(name) for name in names}
+        binary = mode.replace("t", "") + "b"
+        file = TextFile(self.open(path, binary, block_size, cache_options, compression, **options), **text)
+        if file.writable() and not file.seekable():
             write_byte_order_mark(file)
         return file
 

@@ -142,6 +142,9 @@ def compressed(file: Any, compression: str | None, mode: str) -> Any:
     if compression is None:
         return file
     outer = compr[compression](file, mode=mode[0])
+    if type(outer).__dictoffset__ == 0:
+        # zstandard: its objects take no attributes.
+        outer = (io.BufferedReader if "r" in mode else io.BufferedWriter)(outer)
     finish = outer.close
 
     def close() -> None:
@@ -155,7 +158,14 @@ def compressed(file: Any, compression: str | None, mode: str) -> Any:
             raise
         file.close()
 
-    outer.close = close
+    def discard() -> None:
+        file._dropped = True
+        with contextlib.suppress(Exception):
+            close()
+
+    outer.close, outer.discard = close, discard
+    if "r" not in mode:
+        outer._dealloc_warn = file._dealloc_warn  # A text wrapper was dropped unclosed.
     return outer
 
 

@@ -69,6 +69,10 @@ WAYS: dict[str, Callable[[Path], Any]] = {
         f"fs, {one}": lambda path, one=one: fs().open(str(path), "wb", compression=one)
         for one in COMPRESSIONS
     },
+    **{
+        f"fs, text, {one}": lambda path, one=one: fs().open(str(path), "w", compression=one)
+        for one in COMPRESSIONS
+    },
 }
 
 BLOCKS: dict[str, Callable[[Path], Any]] = {
@@ -420,6 +424,75 @@ def test_a_file_that_is_dropped_is_discarded(opened: Callable[[], Any], tmp_path
     del file
     gc.collect()
     assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", ["open", "fs", "fs, text", "fs, text, gzip"])
+def test_an_exit_with_an_exception_discards(way: str, tmp_path: Path) -> None:
+    class Other:
+        def __enter__(self) -> Any:
+            self.file = WAYS[way](tmp_path / "file")
+            return self.file.__enter__()
+
+        def __exit__(self, *error: Any) -> None:
+            self.file.__exit__(*error)
+
+    with pytest.raises(Stop), Other() as file:
+        write(file)
+        raise Stop
+    assert file.closed
+    assert leftovers(tmp_path) == []
+    with Other() as file:
+        write(file)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+class Closed:
+    """A compression whose objects take no attributes, as those of zstandard."""
+
+    __slots__ = ("closed", "file")
+
+    def __init__(self, file: Any, mode: str) -> None:
+        self.file, self.closed = file, False
+
+    def readable(self) -> bool:
+        return bool(self.file.readable())
+
+    def writable(self) -> bool:
+        return bool(self.file.writable())
+
+    def seekable(self) -> bool:
+        return False
+
+    def readinto(self, buffer: Any) -> int:
+        return int(self.file.readinto(buffer))
+
+    def read(self, size: int = -1) -> bytes:
+        return bytes(self.file.read(size))
+
+    def write(self, data: Any) -> int:
+        return int(self.file.write(data))
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_compression_that_takes_no_attributes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fsspec.compression.compr, "closed", Closed)
+    path = str(tmp_path / "file")
+    with pytest.raises(Stop), fs().open(path, "wb", compression="closed") as file:
+        file.write(b"data")
+        raise Stop
+    file = fs().open(path, "w", compression="closed")
+    file.write("data")
+    del file
+    gc.collect()
+    assert leftovers(tmp_path) == []
+    with fs().open(path, "w", compression="closed") as file:
+        file.write("data")
+    assert fs().open(path, compression="closed").read() == fs().cat_file(path) == b"data"
 
 
 def test_a_discarded_file_stays_discarded(tmp_path: Path) -> None:
