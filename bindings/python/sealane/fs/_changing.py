@@ -22,7 +22,7 @@ from sealane._error_paths import about
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
 from sealane.fs._rewrap import properties_of
-from sealane.fs._store import BUDGET, Store, moves_itself, value_of
+from sealane.fs._store import BUDGET, Store, check_depth, moves_itself, value_of
 from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, put_with, read_to, write_whole
 from sealane.fs._writing import make_parents
 
@@ -75,8 +75,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             return
         if isinstance(path1, list) and isinstance(path2, list) and len(path1) != len(path2):
             raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
-        if maxdepth is not None and maxdepth < 1:
-            raise ValueError("maxdepth must be at least 1")
+        check_depth(maxdepth)
         self.opener.forget()
         await self._move_each(path1, path2, recursive, maxdepth, **kwargs)
 

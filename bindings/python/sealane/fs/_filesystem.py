@@ -28,8 +28,8 @@ from sealane.fs._changing import Changing
 from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
-from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile
-from sealane.fs._store import Store, in_mode, is_asynchronous, shown_path, value_of
+from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile, read_range
+from sealane.fs._store import Store, check_depth, in_mode, is_asynchronous, shown_path, value_of
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
@@ -283,8 +283,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kw: Any
     ) -> Any:
         path = self._strip_protocol(path)
-        if maxdepth is not None and maxdepth < 1:
-            raise ValueError("maxdepth must be at least 1")
+        check_depth(maxdepth)
         if maxdepth is None or self.local:
             options: dict[str, Any] = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
             found = await self.store.call("find", path, **options, **kw)
@@ -307,6 +306,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         self, path: Any, recursive: bool = False, maxdepth: int | None = None, assume_literal: bool = False
     ) -> list[str]:
         """Returns the paths that patterns and folders expand to. Lists them in parallel."""
+        check_depth(maxdepth)
         given = [path] if isinstance(path, str | os.PathLike) else path
         paths: list[str] = [self._strip_protocol(one) for one in given]
         listed = [one for one in paths if recursive or (self.store.is_pattern(one) and not assume_literal)]
@@ -324,7 +324,14 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), shown_path(path))
         return sorted(found)
 
+    async def _cat(self, path: Any, *args: Any, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        check_depth(maxdepth)
+        if maxdepth is not None:
+            raise TypeError("cat has no maxdepth: expand the paths first, with find or expand_path")
+        return await super()._cat(path, *args, **kwargs)
+
     async def _glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        check_depth(maxdepth)
         if self.store.is_pattern(path):
             return await super()._glob(path, maxdepth, **kwargs)
         name, detail = self._strip_protocol(path), kwargs.pop("detail", False)
@@ -445,7 +452,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         """Returns a file's plaintext, or a range. Negative numbers count from the end."""
         if self.local and not self.asynchronous and not kwargs:
             with self._open(self._strip_protocol(path)) as file:
-                return file.read_range(start, end)  # type: ignore[no-any-return]
+                return read_range(file, start, end)
         return self._run(self._cat_file(path, start, end, **kwargs))
 
     async def _cat_file(
@@ -502,10 +509,11 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 out[at] = self.guard.refusal(path)
             elif end is None and not start:
                 others[at] = partial(self._read_whole, path)
-            elif end is None or end < 0 or (start or 0) < 0:
-                others[at] = partial(self._read_from_end, path, start or 0, end)
-            elif (start or 0) < end:
+            elif end is not None and 0 <= (start or 0) < end:
                 ranges[at] = PlainRange(path, start or 0, end)
+            else:
+                # Also an empty range: without a request, every file would have it.
+                others[at] = partial(self._read_from_end, path, start or 0, end)
         if ranges:
             needed = list(dict.fromkeys(one.path for one in ranges.values()))
             keys = await self.store.together([partial(self._decryption, path) for path in needed])
@@ -543,7 +551,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 with self._open(path, **options) as file:
                     for at in wanted:
                         try:
-                            out[at] = file.read_range(starts[at], ends[at])
+                            out[at] = read_range(file, starts[at], ends[at])
                         except Exception as error:
                             out[at] = error
             except Exception as error:

@@ -37,6 +37,13 @@ MAX_BLOCK = 16 << 20
 """Longest merged range in bytes, so that several requests can be in flight."""
 
 
+def read_range(file: Any, start: int | None, end: int | None) -> bytes:
+    """Returns a range of an open file's plaintext. Negative numbers count from the end."""
+    begin, stop, _ = slice(start, end).indices(file.size)
+    file.seek(begin)
+    return file.read(max(0, stop - begin))  # type: ignore[no-any-return]
+
+
 class LocalFile(EncryptedReader):
     """An encrypted file on a local disk."""
 
@@ -76,12 +83,6 @@ class LocalFile(EncryptedReader):
     @closed.setter
     def closed(self, value: bool) -> None:
         pass
-
-    def read_range(self, start: int | None, end: int | None) -> bytes:
-        """Returns a range of the plaintext. Negative numbers count from the end."""
-        begin, stop, _ = slice(start, end).indices(self.size)
-        self.seek(begin)
-        return self.read(max(0, stop - begin))
 
     _fetch_range = read_range  # The caches of fsspec read files by this method.
 

@@ -350,6 +350,36 @@ def test_a_size_that_the_file_does_not_have_is_refused() -> None:
         fs.open("bucket/old", size=5)
 
 
+@pytest.mark.parametrize("kind", [Objects, Disk])
+def test_keywords_of_an_open_file_read_ranges_too(kind: Any) -> None:
+    fs, _ = filled(kind, sealed=True)
+    for options in {"cache_type": "none"}, {"block_size": 1000}, {"size": 100_000}, {"cache_options": {}}:
+        assert fs.cat_file("bucket/old", start=-5, **options) == pattern(100_000)[-5:]
+        assert fs.cat_ranges(["bucket/old"], [3], [9], **options) == [pattern(100_000)[3:9]]
+
+
+def test_a_depth_is_checked_by_every_method() -> None:
+    fs, _ = filled(Objects, sealed=True)
+    for method in fs.cat, fs.glob, fs.expand_path, fs.find, fs.du, fs.rm:
+        with pytest.raises(ValueError, match="maxdepth must be at least 1"):
+            method("bucket/old", maxdepth=0)
+    with pytest.raises(TypeError, match="cat has no maxdepth"):
+        fs.cat("bucket", recursive=True, maxdepth=1)
+
+
+def test_an_empty_range_is_one_of_a_file_that_is_there() -> None:
+    fs, below = filled(Objects, sealed=True)
+    assert fs.cat_file("bucket/old", start=0, end=0) == fs.cat_file("bucket/old", start=7, end=3) == b""
+    below.pipe_file("bucket/other", pattern(200))
+    with pytest.raises(FileNotFoundError):
+        fs.cat_file("bucket/none", start=0, end=0)
+    with pytest.raises(sealane.AuthenticationError):
+        fs.cat_file("bucket/other", start=0, end=0)
+    found = fs.cat_ranges(["bucket/none", "bucket/old"], [5, 5], [2, 2])
+    assert isinstance(found[0], FileNotFoundError)
+    assert found[1] == b""
+
+
 def test_a_reopened_file_has_the_same_keywords() -> None:
     fs, _ = filled(Disk, sealed=True)
     with fs.open("bucket/old", version_id="v1") as file:
