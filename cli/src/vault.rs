@@ -180,6 +180,11 @@ impl<'a> Vaults<'a> {
         }
         let subject = name(path);
         path.symlink_metadata().map_err(|e| Failure::io(&subject, &e))?;
+        match path.join(Description::NAME).symlink_metadata() {
+            // Nobody knows what is in the folder.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied => return Err(Failure::io(&subject, &e)),
+            _ => {}
+        }
         let (marks, next) = match self.with.has_passphrase() {
             true => (marks().collect(), "name the vault's folder, or an rclone remote with --rclone"),
             false => (Vec::new(), "a vault of another tool has a passphrase, and no key"),

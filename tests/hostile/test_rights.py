@@ -184,6 +184,20 @@ def test_the_acl_of_the_folder_is_for_new_files_only(program: Program) -> None:
     assert not any(rights(program.folder / "secret").values())
 
 
+def test_a_folder_that_cannot_be_searched_may_have_a_description(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = program.folder / "home"
+    home.mkdir()
+    os.chown(home, EVE.uid, EVE.gid)
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    assert program("init", "-k", "key", "home/vault", user=EVE) == ""
+    for mode in (0o000, 0o600):
+        (home / "vault").chmod(mode)
+        for options in ((), ("-k", "key")):
+            assert "home/vault: permission denied" in program("ls", *options, "home/vault", user=EVE)
+
+
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o027, 0o077])
 def test_new_files_have_the_rights_that_the_umask_leaves(program: Program, umask: int) -> None:
     assert program("encrypt", "-k", "key", "-o", "new", "plain", umask=umask) == ""

@@ -87,9 +87,11 @@ impl Description {
             Ok(found) if found.is_dir() => return none(folder, &path),
             // A link may lead to the description of another folder.
             Ok(_) => return Err(FolderError::DescriptionInvalid(path).into()),
-            // There is none, or the folder cannot be read at all, or its path is too long for a
-            // name.
-            Err(_) => return none(folder, &path),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return none(folder, &path);
+            }
+            // The folder cannot be read at all, or its path is too long for a name.
+            Err(_) => return Ok(None),
         }
         let found = Self::parse(&path, &read(&path)?)?;
         for (name, _) in Folder::list(folder).map_err(|e| Error::io(folder, e))? {
