@@ -27,7 +27,8 @@ const MAX_MEMORY_KIB: u32 = 4 << 20;
 /// Limit of memory times passes: about a minute.
 const MAX_WORK_KIB: u64 = 64 << 20;
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=1 << 16;
-const NO_MEMORY: Error = Error::LimitExceeded("the key derivation needs more memory than the system has");
+const NO_MEMORY: Error =
+    Error::LimitExceeded("the key derivation needs more memory than this process can get");
 const MIN_SALT_LEN: usize = 8;
 
 /// Derives `length` bytes from `passphrase`, `salt` and the parameters of `cost` with Argon2id.

@@ -23,7 +23,7 @@ use sha2::Sha256;
 /// Cost of a byte of B (PBKDF2 writes and reads it), relative to a byte of the table.
 const PBKDF2_WORK: u64 = 4;
 
-const NO_MEMORY: Error = Error::LimitExceeded("scrypt needs more memory than the system has");
+const NO_MEMORY: Error = Error::LimitExceeded("scrypt needs more memory than this process can get");
 
 /// The most that a key file may request: 1 GiB for the table, like the largest work factor of an
 /// age file, and a MiB for the rest; and about 15 seconds, see [`Params::work`].
