@@ -204,6 +204,13 @@ fn every_signal_restores_the_terminal() {
         let (status, shown) = terminal.ends();
         assert!(status == Some(130) && shown.contains("interrupted"), "{name}: {status:?} {shown}");
     }
+    // STKFLT, IO and PWR; the handlers are there before the question.
+    for number in ["16", "29", "30"] {
+        let mut terminal = Terminal::start(&sandbox, "encrypt -q -p -o x m");
+        terminal.waits_for(NEW);
+        signal(&terminal.child, number);
+        assert_eq!(terminal.ends().0, Some(130), "{number}");
+    }
     for typed in [b"\x03", b"\x1c", b"\x04"] {
         let mut terminal = Terminal::start(&sandbox, "encrypt -q -p -o x m");
         terminal.answers(NEW, typed);

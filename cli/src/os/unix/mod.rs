@@ -12,16 +12,32 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::Builder;
 
-/// Signals that end a process by default. A process may be started with some of them ignored, by
-/// `nohup` or in the background of a script. Those stay ignored, each by itself, and handlers of
-/// the process around us (Python, for example) stay too.
-const ENDING: [i32; 10] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF];
+/// Signals that end a process by default, with SIGSTKFLT, SIGIO and SIGPWR of Linux. A process may
+/// be started with some of them ignored, by `nohup` or in the background of a script. Those stay
+/// ignored, each by itself, and handlers of the process around us (Python, for example) stay too.
+const ENDING: &[i32] = &[
+    SIGHUP,
+    SIGINT,
+    SIGQUIT,
+    SIGTERM,
+    SIGALRM,
+    SIGUSR1,
+    SIGUSR2,
+    SIGXCPU,
+    SIGVTALRM,
+    SIGPROF,
+    #[cfg(target_os = "linux")]
+    16,
+    #[cfg(target_os = "linux")]
+    29,
+    #[cfg(target_os = "linux")]
+    30,
+];
 
 /// Sets `flag` and calls `handler` on a thread of its own for each signal that would end this
 /// process.
@@ -30,7 +46,7 @@ pub(crate) fn handle_ending_signals(flag: &Arc<AtomicBool>, handler: fn()) {
     if !is_default(SIGCHLD) {
         let _ = signal_hook::flag::register(SIGCHLD, Arc::default());
     }
-    let handled = ENDING.into_iter().filter(|signal| is_default(*signal));
+    let handled = ENDING.iter().copied().filter(|signal| is_default(*signal));
     let handled: Vec<_> = handled.collect();
     for signal in &handled {
         // The thread below can be late on a busy machine, so the handler itself asks work to end.
@@ -63,12 +79,23 @@ pub(crate) fn block_file_length_signal() {
 /// Returns whether a signal has its default action: the process neither ignores nor handles it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_default(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return ends_a_shell(signal) };
     let masks = status
         .lines()
         .filter_map(|line| ["SigIgn:", "SigCgt:"].iter().find_map(|name| line.strip_prefix(name)));
     let taken = masks.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).fold(0, |a, b| a | b);
     taken >> (signal - 1) & 1 == 0
+}
+
+/// Returns whether a signal ends a program that we start: it inherits what this process ignores.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn ends_a_shell(signal: i32) -> bool {
+    if !ENDING.contains(&signal) {
+        return true; // SIGTSTP would stop the shell.
+    }
+    let mut shell = shell(format!("ulimit -c 0; kill -{signal} $$; exit 7").as_ref());
+    let streams = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    !streams.status().is_ok_and(|ended| ended.code() == Some(7))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
