@@ -12,6 +12,8 @@ use std::process::Stdio;
 const NEW: &str = "--";
 /// Prefix of the same options for the old passphrase of files that get a new one.
 const OLD: &str = "--old-";
+/// What a shell returns if the closed pipe has killed its command, which has printed its line.
+const KILLED_BY_PIPE: i32 = 128 + 13;
 
 /// Returns the passphrase of `what`: typed by the user, or from where an option says.
 pub(crate) fn ask(given: &args::Passphrase, what: &str) -> Result<Zeroizing<String>> {
@@ -147,10 +149,9 @@ fn from_command(options: &str, command: &OsStr) -> Result<Zeroizing<String>> {
         }
     }
     match (ended.success(), line.is_empty()) {
-        // A command killed by the closed pipe has printed its line.
-        (false, _) if ended.code().is_some() => Err(Failure::misuse(format!(
-            "{name}: expected a command that succeeds, found one that ended with {ended}"
-        ))),
+        (false, _) if ended.code().is_some_and(|code| code != KILLED_BY_PIPE) => Err(Failure::misuse(
+            format!("{name}: expected a command that succeeds, found one that ended with {ended}"),
+        )),
         (_, true) => Err(Failure::misuse(format!("{name}: expected a passphrase, found no output"))),
         (_, false) => Ok(line),
     }

@@ -134,6 +134,88 @@ fn a_source_is_read_to_its_end() {
     }
 }
 
+/// What was read from a descriptor before is not read again, and the rest is left to others.
+// claim: passphrase-channels
+#[test]
+fn a_passphrase_is_read_at_the_position_of_its_descriptor() {
+    let sandbox = sandbox();
+    sandbox.write("in", b"first\nsecond\nthe data\n");
+    let seal = "sealane encrypt -q -p -o out --passphrase-fd";
+    for (script, passphrase, rest) in [
+        (format!("{seal} 0 -"), "first", "second\nthe data\n"),
+        (format!("{seal} 3 - 3<&0"), "first", "second\nthe data\n"),
+        (format!("read -r _; {seal} 0 -"), "second", "the data\n"),
+    ] {
+        for input in ["< in", "< <(cat in)"] {
+            sandbox.shell(&format!("bash -c '{{ {script}; }} {input}'")).succeeded();
+            let found = sandbox.pipe("decrypt --passphrase-fd 0 out", passphrase.as_bytes()).succeeded();
+            assert_eq!(String::from_utf8(found).unwrap(), rest, "{script} {input}");
+        }
+    }
+    // A command that we end has printed its line.
+    sandbox.shell("sealane encrypt -q -p --passphrase-command 'yes pw' -o out m").succeeded();
+    assert_eq!(sandbox.pipe("decrypt --passphrase-fd 0 out", b"pw").succeeded(), b"message");
+    sandbox
+        .shell("sealane decrypt --passphrase-fd 1 out 2> err | cat; cat err >&2; exit 1")
+        .failed(1, "--passphrase-fd 1: bad file descriptor");
+}
+
+/// Programs such as node give their children sockets, and pipes that do not block.
+#[test]
+fn sockets_and_pipes_that_do_not_block_are_read_to_their_end() {
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let sandbox = sandbox();
+    for from in ["-", "/dev/stdin", "/dev/fd/0"] {
+        for is_socket in [true, false] {
+            let (input, mut sender): (OwnedFd, Box<dyn Write + Send>) = if is_socket {
+                let (ours, theirs) = UnixStream::pair().unwrap();
+                (theirs.into(), Box::new(ours))
+            } else {
+                let (theirs, ours) = std::io::pipe().unwrap();
+                fcntl_setfl(&theirs, OFlags::NONBLOCK).unwrap();
+                (theirs.into(), Box::new(ours))
+            };
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sealane"));
+            command.args(["encrypt", "-k", "k", "-o", "out", from]).current_dir(sandbox.path(""));
+            let mut child = command.stdin(input).spawn().unwrap();
+            drop(command);
+            for piece in data(300_000).chunks(100_000) {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                sender.write_all(piece).unwrap();
+            }
+            drop(sender);
+            assert!(child.wait().unwrap().success(), "{from} {is_socket}");
+            assert!(sandbox.run("decrypt -k k out").succeeded() == data(300_000), "{from} {is_socket}");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_that_does_not_block_is_written() {
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use std::io::Read;
+    let sandbox = sandbox();
+    sandbox.write("m", &data(1 << 20));
+    let (mut ours, theirs) = std::io::pipe().unwrap();
+    fcntl_setfl(&theirs, OFlags::NONBLOCK).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sealane"));
+    let mut child = command
+        .args(["encrypt", "-k", "k", "m"])
+        .current_dir(sandbox.path(""))
+        .stdout(theirs)
+        .spawn()
+        .unwrap();
+    drop(command);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let mut sealed = Vec::new();
+    ours.read_to_end(&mut sealed).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(sandbox.pipe("decrypt -k k", &sealed).succeeded() == data(1 << 20));
+}
+
 /// The output file must not get the number of a closed stream: messages would go into it.
 #[test]
 fn closed_streams() {

@@ -1,7 +1,7 @@
 //! Positional reads and writes, safe to call from several threads at once.
 
-use crate::os;
 use crate::prelude::*;
+use crate::{os, place};
 
 /// A source readable at any position, such as a file or a byte slice.
 pub trait ReadAt: Send + Sync {
@@ -88,9 +88,12 @@ pub fn metadata(file: &File) -> io::Result<Option<Metadata>> {
 /// Returns the system's error. For a folder it is [`io::ErrorKind::IsADirectory`], even on Windows,
 /// where the system says permission denied.
 pub fn open(path: &Path) -> io::Result<File> {
-    os::open(path).map_err(|e| match e.kind() {
-        ErrorKind::PermissionDenied if os::REFUSES_FOLDERS && path.is_dir() => ErrorKind::IsADirectory.into(),
-        _ => e,
+    os::open(path).or_else(|e| match e.kind() {
+        ErrorKind::PermissionDenied if os::REFUSES_FOLDERS && path.is_dir() => {
+            Err(ErrorKind::IsADirectory.into())
+        }
+        // A socket cannot be opened again, and a file perhaps by its owner only.
+        _ => place::descriptor(path).ok().flatten().ok_or(e),
     })
 }
 

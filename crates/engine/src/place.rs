@@ -158,21 +158,7 @@ fn descriptor_numbers(folder: &Path, name: &OsStr) -> Option<(i32, i32)> {
 /// Returns an open file of a process, with the position and the modes that it has there.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn shared(process: i32, number: i32, expected: &Entry) -> io::Result<File> {
-    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
-    use std::os::fd::{AsFd, OwnedFd};
-    let own = process == std::process::id() as i32;
-    let opened: io::Result<OwnedFd> = match number {
-        // Some sandboxes refuse the system call below.
-        1 if own => io::stdout().as_fd().try_clone_to_owned(),
-        2 if own => io::stderr().as_fd().try_clone_to_owned(),
-        _ => Pid::from_raw(process)
-            .ok_or(rustix::io::Errno::SRCH)
-            .and_then(|process| {
-                pidfd_getfd(pidfd_open(process, PidfdFlags::empty())?, number, PidfdGetfdFlags::empty())
-            })
-            .map_err(io::Error::from),
-    };
-    let file = opened.map(File::from).map_err(|e| {
+    let file = duplicated(process, number).map_err(|e| {
         let text = format!("the open file cannot be shared with this process ({e}); use standard output");
         io::Error::new(ErrorKind::Unsupported, text)
     })?;
@@ -181,6 +167,37 @@ fn shared(process: i32, number: i32, expected: &Entry) -> io::Result<File> {
         // `/proc` of another container, for example.
         false => Err(io::Error::new(ErrorKind::ResourceBusy, CHANGED)),
     }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn duplicated(process: i32, number: i32) -> io::Result<File> {
+    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+    use std::os::fd::AsFd;
+    let own = process == std::process::id() as i32;
+    let opened = match number {
+        // Some sandboxes refuse the system call below.
+        0 if own => io::stdin().as_fd().try_clone_to_owned()?,
+        1 if own => io::stdout().as_fd().try_clone_to_owned()?,
+        2 if own => io::stderr().as_fd().try_clone_to_owned()?,
+        _ => {
+            let process = Pid::from_raw(process).ok_or(rustix::io::Errno::SRCH)?;
+            pidfd_getfd(pidfd_open(process, PidfdFlags::empty())?, number, PidfdGetfdFlags::empty())?
+        }
+    };
+    Ok(opened.into())
+}
+
+/// Returns an open file of this process, which shares its position: what was read from it before
+/// is not read again.
+///
+/// # Errors
+/// Returns the system's error; [`ErrorKind::NotFound`] if the descriptor is not open.
+pub fn own_descriptor(number: u32) -> io::Result<File> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Ok(file) = duplicated(std::process::id() as i32, number as i32) {
+        return Ok(file);
+    }
+    File::open(format!("/dev/fd/{number}"))
 }
 
 fn outside(root: &Path) -> io::Error {

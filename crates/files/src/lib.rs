@@ -34,6 +34,7 @@ pub use engine::file_id::FileId;
 pub use engine::io::{Concurrency, ReadAt, metadata as file_metadata, open as open_file, open_regular};
 pub use engine::options::{Callback, Durability, Options};
 pub use engine::os::flush as flush_file;
+pub use engine::place::own_descriptor;
 pub use file_keys::{DecryptParams, DecryptWith, EncryptParams, EncryptWith, FileKey};
 pub use format::Format;
 pub use inspect::{Info, inspect, inspect_source};

@@ -54,8 +54,6 @@
 //! # Ok::<(), sealane::Error>(())
 //! ```
 
-#[doc(hidden)]
-pub use files::FileId;
 #[doc(inline)]
 pub use files::{
     BufferDecryptor, BufferEncryptor, ByteQueue, CHUNK_LEN, Callback, Concurrency, DecryptParams,
@@ -67,6 +65,8 @@ pub use files::{
     rewrap_file, rotate_file, salvage_file, salvage_opened, sealed_len, sealed_range, tink, verify_file,
     verify_opened,
 };
+#[doc(hidden)]
+pub use files::{FileId, own_descriptor};
 #[doc(inline)]
 pub use folders::{
     DescribedFolder, Description, Difference, Exclude, FileFingerprint, Finding, Inventory, InventoryDraft,

@@ -5,7 +5,7 @@ mod terminal;
 pub(crate) use terminal::{ask, exists, restore, show};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-use sealane::file::FileId;
+use sealane::file::{FileId, own_descriptor};
 use signal_hook::{consts::*, iterator::Signals};
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
@@ -116,12 +116,29 @@ pub(crate) fn fill_closed_streams(closed: impl Fn(usize)) {
 
 /// Returns a standard stream as a file.
 pub(crate) fn duplicate(stream: &impl AsFd) -> io::Result<File> {
-    Ok(stream.as_fd().try_clone_to_owned()?.into())
+    let file: File = stream.as_fd().try_clone_to_owned()?.into();
+    Ok(blocking(&file).unwrap_or(file))
+}
+
+/// Opens a pipe or a terminal again that another process has made non-blocking: the mode belongs
+/// to all who share it.
+fn blocking(file: &File) -> Option<File> {
+    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+    let flags = fcntl_getfl(file).ok()?;
+    if !flags.contains(OFlags::NONBLOCK) || file.metadata().ok()?.is_file() {
+        return None;
+    }
+    // Linux only: elsewhere, the path leads to what is shared. A pipe without readers is refused.
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let flags = (flags & OFlags::RWMODE) | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = open(path, flags, Mode::empty()).ok()?;
+    fcntl_setfl(&opened, OFlags::empty()).ok()?;
+    Some(opened.into())
 }
 
 /// Opens a descriptor of this process by its number; `None` if this system cannot.
 pub(crate) fn open_descriptor(descriptor: u32) -> Option<io::Result<File>> {
-    Some(File::open(format!("/dev/fd/{descriptor}")))
+    Some(own_descriptor(descriptor).map(|file| blocking(&file).unwrap_or(file)))
 }
 
 /// Returns whether the terminal has no space for a progress bar.
