@@ -19,6 +19,12 @@ def check_options(options: dict[str, Any]) -> None:
         )
 
 
+def check_depth(maxdepth: int | None) -> None:
+    """Raises ValueError for a ``maxdepth`` without any level."""
+    if maxdepth is not None and maxdepth < 1:
+        raise ValueError("maxdepth must be at least 1")
+
+
 def filesystem_below(fs: Any, protocol: str | None, options: dict[str, Any] | None) -> Any:
     """Returns the other filesystem: ``fs``, or the one with this protocol and these options."""
     if (fs is None) == (protocol is None):

@@ -23,13 +23,13 @@ from sealane._native import DecryptWith, EncryptWith
 from sealane._open import TextFile
 from sealane.exceptions import SealaneError, TruncatedError, escaped
 from sealane.fs import _reading
-from sealane.fs._chained import check_options, filesystem_below, stripping
+from sealane.fs._chained import check_depth, check_options, filesystem_below, stripping
 from sealane.fs._changing import Changing
 from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile, read_range
-from sealane.fs._store import Store, check_depth, in_mode, is_asynchronous, shown_path, value_of
+from sealane.fs._store import Store, in_mode, is_asynchronous, shown_path, value_of
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 

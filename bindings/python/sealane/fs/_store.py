@@ -496,12 +496,6 @@ class Store:
             await self.call("rm_file", source, of=of)
 
 
-def check_depth(maxdepth: int | None) -> None:
-    """Raises ValueError for a ``maxdepth`` without any level."""
-    if maxdepth is not None and maxdepth < 1:
-        raise ValueError("maxdepth must be at least 1")
-
-
 def shown_path(path: Any) -> str:
     """Returns the path for an error: a file's, or the first of several."""
     if not isinstance(path, list):
