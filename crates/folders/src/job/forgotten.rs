@@ -10,6 +10,7 @@ use crate::names::resolved;
 use crate::prelude::*;
 use crate::tree::Tree;
 use base::os::path_of;
+use std::fs::Metadata;
 
 /// Suffixes of encrypted files that have no other use.
 const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
@@ -39,7 +40,7 @@ pub fn check_sources(sources: &[PathBuf]) -> Result<()> {
 /// Returns the description of the folder that a path is in, or leads into by links.
 fn find_above(path: &Path) -> Result<Option<(Description, PathBuf)>> {
     let absolute = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
-    match (Description::find_above(&absolute)?, resolved(path)) {
+    match (Description::find_above(&absolute)?, resolved(&absolute)) {
         (None, Some(real)) if real != absolute => Description::find_above(&real),
         (found, _) => Ok(found),
     }
@@ -83,14 +84,16 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
 pub fn check_target(target: &Path, encrypts: bool) -> Result<()> {
     let folder = parent(target);
     check_folder(folder, target)?;
+    let found = target.symlink_metadata();
     // The file behind a link is written, not the link.
-    if target.is_symlink()
+    if found.as_ref().is_ok_and(Metadata::is_symlink)
         && let Some(real) = resolved(target)
     {
         check_folder(parent(&real), target)?;
     }
     let is_encrypted = |name: &OsStr| is_encrypted(name.as_encoded_bytes(), b"");
-    let Some(name) = target.file_name().filter(|_| encrypts) else { return Ok(()) };
+    // A file that is there has a plaintext name itself, or an encrypted one.
+    let Some(name) = target.file_name().filter(|_| encrypts && found.is_err()) else { return Ok(()) };
     // In most folders, the first name decides.
     let names = Folder::list_while(folder, is_encrypted).unwrap_or_default();
     let is_last = names.last().is_some_and(|(last, _)| is_encrypted(last));
