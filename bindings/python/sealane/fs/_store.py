@@ -22,7 +22,8 @@ import os
 import posixpath
 import selectors
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from glob import has_magic
@@ -154,6 +155,26 @@ class _ThreadLoop(asyncio.SelectorEventLoop):
         self.close()
 
 
+async def _rest(work: Coroutine[Any, Any, T], waited: Any) -> T:
+    """Returns the result of a coroutine that was begun and waits for a future."""
+
+    @types.coroutine
+    def steps() -> Generator[Any, Any, T]:
+        found = waited
+        try:
+            while True:
+                try:
+                    yield found
+                except BaseException as error:
+                    found = work.throw(error)
+                else:
+                    found = work.send(None)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+
+    return await steps()
+
+
 class Store:
     """The filesystem with the encrypted files, with cipher threads and a memory budget.
 
@@ -223,7 +244,17 @@ class Store:
         if not hasattr(self._loops, "own"):
             self._loops.own = _ThreadLoop()
         loop: asyncio.AbstractEventLoop = self._loops.own
-        task = loop.create_task(work)
+        waited = None
+        asyncio._set_running_loop(loop)
+        try:
+            # A task and its turns of the loop would take longer than reading a small file.
+            while waited is None:
+                waited = work.send(None)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        finally:
+            asyncio._set_running_loop(None)
+        task = loop.create_task(_rest(work, waited))
         try:
             return loop.run_until_complete(task)
         except BaseException:
@@ -252,7 +283,7 @@ class Store:
         """
         method = getattr(self.fs, f"_{name}", None) if self.awaited else None
         with asking(of or shown_path(path), server=not (self._in_memory or self._on_disk)):
-            if inspect.iscoroutinefunction(method):
+            if method is not None and inspect.iscoroutinefunction(method):
                 found = await method(path, *args, **options)
             else:
                 blocking = partial(getattr(self.files, name), path, *args, **options)
@@ -341,6 +372,8 @@ class Store:
                 except Exception as error:
                     return error
 
+        if len(works) == 1:
+            return [await one(works[0])]
         tasks = [asyncio.ensure_future(one(work)) for work in works]
         try:
             return list(await asyncio.gather(*tasks))
