@@ -234,7 +234,6 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     mkdir = _blocking("mkdir")
     mv = _blocking("mv")
     pipe = _blocking("pipe")
-    pipe_file = _blocking("pipe_file")
     put = _blocking("put")
     put_file = _blocking("put_file")
     rm = _blocking("rm")
@@ -447,6 +446,14 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 kwargs |= {name: value for name, value in given.items() if value is not None}
                 upload = Upload(self._blocking, path, exclusive=exclusive, **kwargs)
             return WrittenFile(self, path, encryption, upload, exclusive=exclusive, autocommit=autocommit)
+
+    def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
+        """Writes a file. The mode "create" replaces none."""
+        if self.local and not self.asynchronous and not self._intrans and not kwargs:
+            with self.open(path, "xb" if mode == "create" else "wb") as file:
+                file.write(value)
+        else:
+            self._run(self._pipe_file(path, value, mode, **kwargs))
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         """Returns a file's plaintext, or a range. Negative numbers count from the end."""
