@@ -11,7 +11,7 @@ from sealane.exceptions import AuthenticationError, SealaneError, escaped
 
 CONNECT_SECONDS: Final = 5
 READ_SECONDS: Final = 10
-"""Seconds a service may be silent."""
+"""Seconds a service may be silent, and may take for a whole response."""
 TRIES: Final = 3
 """Attempts per request. Requests can be repeated, because none changes the service."""
 
@@ -69,22 +69,44 @@ class ResponseError(Exception):
     """
 
 
-def read_response(response: Any, seconds: float, **options: Any) -> bytes:
+def timed(pools: dict[str, Any]) -> dict[str, Any]:
+    """Returns urllib3's classes of connection pools, by scheme, with a time limit for each response.
+
+    The timeout of a socket is for one piece, and http.client skips heads of status 100 without end.
+    """
+
+    def limited(pool: Any) -> Any:
+        class Response(pool.ConnectionCls.response_class):  # type: ignore[misc]
+            def __init__(self, *arguments: Any, **options: Any) -> None:
+                super().__init__(*arguments, **options)
+                read, until = self.fp.raw.readinto, time.monotonic() + READ_SECONDS
+
+                def readinto(into: Any) -> int | None:
+                    if time.monotonic() > until:
+                        raise ResponseError(f"the response takes longer than {READ_SECONDS:g} seconds")
+                    return read(into)  # type: ignore[no-any-return]
+
+                self.fp.raw.readinto = readinto
+
+        connection = type("Connection", (pool.ConnectionCls,), {"response_class": Response})
+        return type("Pool", (pool,), {"ConnectionCls": connection})
+
+    return {scheme: limited(pool) for scheme, pool in pools.items()}
+
+
+def read_response(response: Any, **options: Any) -> bytes:
     """Returns a urllib3 response body, keeping no more than the limit in memory.
 
-    Raises ResponseError if it is longer than ``MAX_RESPONSE`` or incomplete after ``seconds``.
+    Raises ResponseError if it is longer than ``MAX_RESPONSE``.
     """
     # A piece as it arrives. `read` of urllib3 1 waits for the whole piece.
     read = getattr(response, "read1", response.read)
-    until = time.monotonic() + seconds
     content = bytearray()
     try:
         while piece := read(_PIECE, **options):
             content += piece
             if len(content) > MAX_RESPONSE:
                 raise ResponseError(f"the response is longer than {MAX_RESPONSE >> 10} KiB")
-            if time.monotonic() > until:
-                raise ResponseError(f"the response takes longer than {seconds:g} seconds")
     finally:
         # Closed rather than drained: the rest can have any length.
         response.close()

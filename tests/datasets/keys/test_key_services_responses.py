@@ -141,6 +141,32 @@ def test_a_response_byte_by_byte(service: Service, tmp_path: Path) -> None:
         assert time.monotonic() - began < 15
 
 
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"100 Continue", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"100 Continue", b"HTTP/1.1 200 OK\r\n"),
+        (b"200 OK\r\nTransfer-Encoding: chunked", b"1;"),
+    ],
+    ids=["heads", "a head", "the length of a chunk"],
+)
+def test_what_is_no_content_has_a_limit_too(
+    service: Service, tmp_path: Path, head: bytes, piece: bytes
+) -> None:
+    """A client reads heads and lengths itself, each piece with a new limit."""
+    reference = made(service, tmp_path / "key.json")
+
+    def slowly() -> bytes:
+        time.sleep(0.2)
+        return piece
+
+    with flooding(service, head, slowly):
+        began = time.monotonic()
+        with pytest.raises(KeyServiceError, match="takes longer than 1 seconds"):
+            resolve(reference)
+        assert time.monotonic() - began < 15
+
+
 def test_the_longest_response_is_read(service: Service, tmp_path: Path) -> None:
     reference = made(service, tmp_path / "key.json")
     arn = reference.partition("#")[0].partition("?")[0].partition(":")[2]

@@ -139,13 +139,15 @@ def _sender(session: Any, address: str) -> Callable[..., Any]:
         timeout=(wrapping.CONNECT_SECONDS, wrapping.READ_SECONDS),
         max_pool_connections=1,
     )
+    pools = http._pool_classes_by_scheme
+    pools.update(wrapping.timed(pools))
 
     def send(request: Any, **_: Any) -> Any:
         request.stream_output = True
         if wrapping.origin_of(request.url) != origin:
             raise ResponseError("the request has another address than the client")
         found = http.send(request)
-        content = wrapping.read_response(found.raw, wrapping.READ_SECONDS)
+        content = wrapping.read_response(found.raw)
         body = SimpleNamespace(stream=lambda: iter([content]))
         return AWSResponse(found.url, found.status_code, found.headers, body)
 

@@ -147,14 +147,25 @@ def _client(key: WrappingKey) -> Any:
 
 
 def _adapter(origin: tuple[str, str, int]) -> Any:
-    """Returns a requests adapter for one server. It limits the response length and retries failed
-    requests.
+    """Returns a requests adapter for one server. It limits length and time of a response, and
+    retries failed requests.
 
     urllib3's retries read the rest of each response, which can have any length.
     """
     import requests
 
+    def timed(manager: Any) -> Any:
+        manager.pool_classes_by_scheme = wrapping.timed(manager.pool_classes_by_scheme)
+        return manager
+
     class Limited(requests.adapters.HTTPAdapter):
+        def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
+            super().init_poolmanager(*arguments, **options)
+            timed(self.poolmanager)
+
+        def proxy_manager_for(self, *arguments: Any, **options: Any) -> Any:
+            return timed(super().proxy_manager_for(*arguments, **options))
+
         def send(self, request: Any, *arguments: Any, **options: Any) -> Any:
             if wrapping.origin_of(request.url) != origin:
                 raise ResponseError("it redirects to another scheme, host or port")
@@ -173,7 +184,7 @@ def _adapter(origin: tuple[str, str, int]) -> Any:
                         break
                     found.raw.close()
                 time.sleep(0.2 * 2 ** (wrapping.TRIES - 1 - left))
-            content = wrapping.read_response(found.raw, wrapping.READ_SECONDS, decode_content=True)
+            content = wrapping.read_response(found.raw, decode_content=True)
             found.raw = io.BytesIO(content)
             return found
 
