@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str) -> Result<Block> {
     let (mut keys, mut others): (Vec<_>, Vec<_>) = Blocks(text).partition(is_key);
     others.retain(Result::is_err);
     keys.append(&mut others);
-    if text.lines().any(|line| line.trim_start().starts_with("AGE-")) {
+    if text.split(['\n', '\r']).any(|line| line.trim_start().starts_with("AGE-")) {
         return Err(Error::Format(
             "expected a file with one key, found PEM and an age identity; split the file",
         ));
@@ -60,7 +60,7 @@ pub(crate) fn read(text: &str) -> Result<Block> {
     }
     // Allocated at full length: a growing vector leaves copies behind.
     let mut base64 = Zeroizing::new(memory::with_capacity(body.len())?);
-    base64.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
+    base64.extend(body.bytes().filter(|byte| !matches!(byte, b'\t'..=b'\r' | b' ')));
     let mut der = Zeroizing::new(memory::zeroed(base64.len() / 4 * 3)?);
     // Decoded without tables, because most blocks are secret. The error does not help.
     let len = Base64::decode(&base64[..], &mut der).map_err(|_| EXPECTED)?.len();
@@ -99,7 +99,7 @@ impl<'a> Iterator for Blocks<'a> {
 /// Splits the text after a BEGIN into the label, the base64, and the text after the block.
 fn block(text: &str) -> Result<(&str, &str, &str)> {
     let (label, text) = text.split_once(DASHES).ok_or(Error::Truncated)?;
-    if label.contains('\n') {
+    if label.contains(['\n', '\r']) {
         return Err(Error::Truncated);
     }
     let (body, text) = text.split_once(END).ok_or(Error::Truncated)?;
@@ -107,11 +107,12 @@ fn block(text: &str) -> Result<(&str, &str, &str)> {
     if end == label { Ok((label, body, rest)) } else { Err(EXPECTED) }
 }
 
-/// Returns the position of the first `prefix` that begins a line, after blanks.
+/// Returns the position of the first `prefix` that begins a line, after blanks. A line ends with
+/// CR, LF or both (RFC 7468, section 3).
 fn line_start(text: &str, prefix: &str) -> Option<usize> {
     text.match_indices(prefix).map(|(at, _)| at).find(|at| {
-        let before = text[..*at].trim_end_matches([' ', '\t', '\u{feff}']);
-        before.is_empty() || before.ends_with('\n')
+        let before = text[..*at].trim_end_matches([' ', '\t', '\u{b}', '\u{c}', '\u{feff}']);
+        before.is_empty() || before.ends_with(['\n', '\r'])
     })
 }
 
@@ -128,6 +129,8 @@ mod test {
             KEY.trim_end().to_owned(),
             KEY.replace('\n', "\r\n"),
             format!("a remark\n\n{KEY}\n\nanother one\n"),
+            format!("a remark\n{KEY}another one\n").replace('\n', "\r"),
+            format!("a remark\n\u{b}{KEY}"),
             format!("-----BEGIN EC PARAMETERS-----\nMAA=\n-----END EC PARAMETERS-----\n{KEY}"),
         ] {
             let block = read(&text).unwrap();
@@ -156,6 +159,7 @@ mod test {
             lines(1000, "", "\n"),
             lines(1000, "", " "),
             lines(1000, "", ""),
+            lines(64, "\u{c}", "\u{b}\n"),
             text.replace('\n', " "),
         ] {
             let block = read(&text).unwrap();
@@ -185,6 +189,7 @@ mod test {
             &KEY.replace("MAA=", ""),
             &KEY.replace("MAA=", "MAA"),
             &KEY.replace("MAA=", "MAB="),
+            &format!("{KEY}AGE-SECRET-KEY-1\n").replace('\n', "\r"),
         ] {
             assert!(matches!(read(text), Err(Error::Format(_))), "{text}");
         }
