@@ -78,7 +78,7 @@ impl<'a> Members<'a> {
     /// # Errors
     /// Returns [`Error::Format`] for text that is not an object, or has a member twice.
     pub(crate) fn parse(text: &'a str) -> Result<Self> {
-        json::object(text).ok_or(EXPECTED)
+        json::object(text).ok_or_else(|| json::refused(text, EXPECTED))
     }
 
     pub(crate) fn is_type(&self, name: &str) -> bool {
@@ -282,6 +282,26 @@ mod test {
                 matches!(Jwk::from_json(&format!(r#"{{"kty":"oct","k":"{k}"}}"#)), Err(Error::Format(_))),
                 "{k}"
             );
+        }
+    }
+
+    /// RFC 8259. What is JSON, and no key, is told apart.
+    #[test]
+    fn text_that_is_no_json() {
+        let key = r#"{"kty":"oct","k":"AAAA"}"#;
+        for (text, word) in [
+            (&key[..key.len() - 1], "damaged"),
+            (&key.replace('}', ",}"), "damaged"),
+            (&key.replace('"', "'"), "damaged"),
+            (&format!("{key} // mine"), "damaged"),
+            (&format!("{key}{key}"), "damaged"),
+            (&key.replace("oct", "o\tct"), "damaged"),
+            (&key.replace('k', "\\x6b"), "damaged"),
+            ("{}", "other JSON"),
+            (&key.replace('}', ",\"k\":\"AAAA\"}"), "repeated"),
+        ] {
+            let why = Jwk::from_json(text).unwrap_err().to_string();
+            assert!(why.contains(word), "{text}: {why}");
         }
     }
 

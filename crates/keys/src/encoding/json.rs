@@ -16,6 +16,15 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Option<T> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok())?
 }
 
+/// Returns the error for text that is no JSON, or else `other`.
+pub(crate) fn refused(text: &str, other: Error) -> Error {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => other,
+        // The position of the error does not help.
+        Err(_) => Error::Format("expected JSON (RFC 8259), found text that is cut, damaged or not JSON"),
+    }
+}
+
 /// Parses an object in which no object has a name twice, at any depth. For text without secrets.
 pub(crate) fn unique(json: &str) -> Option<Map<String, Value>> {
     let Unique(Value::Object(members)) = serde_json::from_str(json).ok()? else { return None };

@@ -93,7 +93,8 @@ impl Header {
             return Ok(0);
         }
         let rounds = self.members.get("p2c").and_then(Value::as_u64);
-        let rounds = rounds.ok_or(Error::Format("expected a whole number as p2c in the header"))?;
+        let rounds =
+            rounds.ok_or(Error::Format("expected a whole number below 2^64 as p2c in the header"))?;
         u32::try_from(rounds).ok().filter(|rounds| *rounds <= MAX_ROUNDS).ok_or(Error::LimitExceeded(
             "the token asks for more than 1000000 rounds of PBKDF2 (p2c); ask its sender for fewer",
         ))

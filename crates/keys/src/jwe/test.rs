@@ -228,6 +228,17 @@ fn keys_that_are_refused() {
     }
 }
 
+#[test]
+fn headers_that_are_no_objects() {
+    let keys = Keys::from(Key::from_bytes(&[7; 32]));
+    let deep = format!("{{\"alg\":\"dir\",\"x\":{}{}}}", "[".repeat(200), "]".repeat(200));
+    for header in ["", "x", "[]", "{\"alg\":\"dir\"", "{\"alg\":\"dir\",\"alg\":\"dir\"}", &deep] {
+        let token = format!("{}..AAAAAAAAAAAAAAAA.AA.AAAAAAAAAAAAAAAAAAAAAA", BASE64.encode(header));
+        let why = keys.decrypt(&token, None).unwrap_err().to_string();
+        assert!(why.contains("the header of a JWE"), "{header}: {why}");
+    }
+}
+
 /// RFC 7517, section 5: what other keys of a set are does not matter, unless no key is left.
 #[test]
 fn sets_and_key_files() {

@@ -50,6 +50,10 @@ const EXPECTED: Error = Error::Format(
     "expected a JWE: five parts in base64url with dots between them, or a JSON object with protected, iv, ciphertext \
      and tag; found other text, or a member that is repeated or of another type",
 );
+const HEADER_EXPECTED: Error = Error::Format(
+    "expected JSON as the header of a JWE: an object in which no name is repeated, at most 127 levels deep; found other \
+     bytes",
+);
 const REPEATED: Error =
     Error::Format("expected each parameter in one part of the header of a JWE, found one in two parts");
 
@@ -116,7 +120,7 @@ fn parse_header(protected: &str) -> Result<Map<String, Value>> {
     check(protected.len(), HEADER)?;
     let header = decode(protected)?;
     // Bytes that are not text are no JSON either.
-    json::unique(str::from_utf8(&header).map_err(|_| EXPECTED)?).ok_or(EXPECTED)
+    str::from_utf8(&header).ok().and_then(json::unique).ok_or(HEADER_EXPECTED)
 }
 
 /// Takes a text; an empty one if there is none.
