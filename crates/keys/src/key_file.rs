@@ -261,8 +261,9 @@ impl<'a> Format<'a> {
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
         }
-        // The primary key's field comes first. No text begins with this control character.
-        if content.first() == Some(&0x08) {
+        // Fields have any order: the number of the primary key, or a key. No text begins with these
+        // control characters.
+        if let Some(0x08 | 0x12) = content.first() {
             return Ok(Self::TinkBinary(content));
         }
         if let Some(block) = der::read(content)? {

@@ -6,7 +6,7 @@ use base64ct::{Base64, Encoding};
 use sealane::age::{Identity, Recipient, parse_recipients};
 use sealane::interrupt::with_check;
 use sealane::keys::{
-    EncryptedKeyring, KeyFile, Keyring, LoadOptions, SecretKey, parse_identity_file, text_of,
+    EncryptedKeyring, KeyFile, Keyring, LoadOptions, Prefix, SecretKey, parse_identity_file, text_of,
 };
 use sealane::signature::{NewSigningKey, Signers, SigningKey};
 use sealane::{Error, Misuse};
@@ -42,6 +42,18 @@ fn text_around_pem() {
         let said = refusal(parse(format!("{P256}{other}\n").as_bytes()));
         assert!(said.contains("split the file"), "{said}");
     }
+}
+
+/// The fields of protocol buffers have any order.
+// claim: key-file-grammar
+#[test]
+fn fields_of_binary_keysets() {
+    let ring = Keyring::generate("aes-256-gcm".parse().unwrap(), Prefix::Tink).unwrap();
+    let bytes = ring.to_bytes();
+    // The identifier of the primary key ends with the first byte below 80.
+    let end = 2 + bytes[1..].iter().position(|byte| *byte < 0x80).unwrap();
+    let swapped = [&bytes[end..], &bytes[..end]].concat();
+    assert!(matches!(parse(&swapped), Ok(KeyFile::Keyring(found)) if *found.to_bytes() == *bytes));
 }
 
 /// Some programs write the label of another structure. OpenSSL looks at the structure too.
