@@ -10,11 +10,19 @@ import base64
 import functools
 import json
 import secrets
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import sealane
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 from sealane.keys import Keyring
 
 
@@ -238,6 +246,39 @@ def wrong_identity(folder: Path, kind: str, damaged: bool) -> Case:
     )
 
 
+def right_passphrase_of(folder: Path, kind: str) -> Case:
+    """A private key that a passphrase decrypts, and a call that fails with it."""
+    text = secrets.token_hex(20).encode()
+    (folder / "passphrase").write_bytes(text)
+    (folder / "data").write_bytes(sealane.encrypt(b"data", key=secrets.token_bytes(32)))
+    error, found = "AuthenticationError", {"passphrase": text}
+    if kind == "rsa":
+        private = rsa.generate_private_key(65537, 2048)
+        (folder / "key").write_bytes(
+            private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(text))
+        )
+        numbers = private.private_numbers()
+        found |= {"p": numbers.p.to_bytes(128, "big"), "qinv": numbers.iqmp.to_bytes(128, "big")}
+        call = "sealane.hybrid.open(sealane.keys.load('key', passphrase), bytes(1000))"
+    else:
+        (folder / "key").touch(0o600)
+        pair = ed25519.Ed25519PrivateKey.generate()
+        (folder / "key").write_bytes(pair.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+        new = ["ssh-keygen", "-q", "-p", "-N", text.decode(), "-f", str(folder / "key")]
+        subprocess.run(new, check=True, capture_output=True)
+        found["seed"] = pair.private_bytes_raw()
+        call = "sealane.signing.sign(pathlib.Path('missing'), key='key', passphrase=passphrase)"
+        error = "FileNotFoundError"
+        if kind == "identity":
+            call = "sealane.decrypt_file('data', 'out', identities=[sealane.keys.load('key', passphrase)])"
+            error = "FormatError"
+    source = (
+        "import pathlib, sealane.hybrid, sealane.signing\n"
+        f"passphrase = secret('passphrase')\ntry: {call}\nfinally: passphrase[:] = bytes(40)"
+    )
+    return Case(source, error, found)
+
+
 def wrong_age_dataset_key(folder: Path) -> Case:
     """A dataset key in an age file, for a file that it does not decrypt."""
     key, identity = secrets.token_bytes(32), sealane.keys.generate("age")
@@ -373,6 +414,10 @@ LOCAL: dict[str, Callable[[Path], Case]] = {
     "wrong passphrase of a key": functools.partial(wrong_passphrase, kind="age"),
     "wrong passphrase of a PKCS#8 key": functools.partial(wrong_passphrase, kind="pkcs8"),
     "right passphrase": right_passphrase,
+    **{
+        f"right passphrase, {kind}": functools.partial(right_passphrase_of, kind=kind)
+        for kind in ("rsa", "identity", "signature")
+    },
     "wrong identity": functools.partial(wrong_identity, kind="age", damaged=False),
     "wrong identity, post-quantum": functools.partial(wrong_identity, kind="age-pq", damaged=False),
     "damaged age file": functools.partial(wrong_identity, kind="age", damaged=True),

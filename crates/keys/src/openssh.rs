@@ -8,6 +8,9 @@ use ssh_key::{Cipher, Kdf, PrivateKey, PublicKey};
 /// The PEM label of a private key.
 pub(crate) const LABEL: &str = "OPENSSH PRIVATE KEY";
 
+/// Words of stack to wipe after the crate `ssh-key` has had a private key.
+pub(crate) const STACK: usize = 1 << 12;
+
 /// Maximum bcrypt rounds for a key's passphrase, about ten seconds. The default of `ssh-keygen` is
 /// 24.
 const MAX_ROUNDS: u32 = 1024;
@@ -55,7 +58,7 @@ pub(crate) fn public(line: &str) -> Result<PublicKey> {
 ///
 /// # Errors
 /// Returns [`Error::Format`].
-pub(crate) fn private(block: &Block) -> Result<PrivateKey> {
+pub(crate) fn private(block: &Block) -> Result<Box<PrivateKey>> {
     if block.label != LABEL {
         return Err(OTHER);
     }
@@ -68,11 +71,17 @@ pub(crate) fn private(block: &Block) -> Result<PrivateKey> {
     if ![&b"ssh-ed25519"[..], b"ssh-rsa"].contains(&&kind[..]) {
         return Err(UNSUPPORTED);
     }
-    PrivateKey::from_bytes(&block.der).map_err(|error| match refused(error) {
+    boxed(|| PrivateKey::from_bytes(&block.der)).map_err(|error| match error {
         // Nothing was decrypted yet.
         Error::WrongPassphrase => NOT_PRIVATE,
         other => other,
     })
+}
+
+/// Returns a key that moves as a pointer. Its bytes would leave copies, also in the threads and
+/// channels of [`interruptible`].
+fn boxed(work: impl FnOnce() -> Result<PrivateKey, ssh_key::Error>) -> Result<Box<PrivateKey>> {
+    wiping_stack::<STACK, _>(|| work().map(Box::new).map_err(refused))
 }
 
 /// Returns the names of the cipher and of the key's type.
@@ -90,7 +99,7 @@ fn names(der: &[u8]) -> Option<[Vec<u8>; 2]> {
 /// # Errors
 /// Returns [`Misuse::KeyPassphraseRequired`], [`Error::WrongPassphrase`], [`Error::Format`] for a
 /// damaged key, and [`Error::LimitExceeded`] for more than 1024 rounds of bcrypt.
-pub(crate) fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<PrivateKey> {
+pub(crate) fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<Box<PrivateKey>> {
     let passphrase = passphrase.ok_or(Misuse::KeyPassphraseRequired)?;
     match key.kdf() {
         Kdf::Bcrypt { rounds, .. } if *rounds > MAX_ROUNDS => {
@@ -100,7 +109,7 @@ pub(crate) fn decrypt(key: &PrivateKey, passphrase: Option<&str>) -> Result<Priv
         _ => return Err(NOT_PRIVATE),
     }
     let (key, passphrase) = (key.clone(), Zeroizing::new(passphrase.to_owned()));
-    interruptible(move || key.decrypt(&*passphrase).map_err(refused))
+    interruptible(move || boxed(|| key.decrypt(&*passphrase)))
 }
 
 fn refused(error: ssh_key::Error) -> Error {

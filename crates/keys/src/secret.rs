@@ -51,11 +51,13 @@ pub fn wipe_stack() {
     wipe_dead_stack::<2048>();
 }
 
-/// Runs `work` and wipes the stack that it used, up to `WORDS` 64-bit words. Libraries leave copies
-/// of secrets there, and so do results that move from function to function.
+/// Runs `work` and wipes the vector registers, and the stack that it used, up to `WORDS` 64-bit
+/// words. Libraries leave copies of secrets there, and so do results that move from function to
+/// function.
 #[inline]
 pub(crate) fn wiping_stack<const WORDS: usize, T>(work: impl FnOnce() -> T) -> T {
     let result = in_own_frame(work);
+    wipe_registers();
     wipe_dead_stack::<WORDS>();
     result
 }

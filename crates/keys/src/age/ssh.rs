@@ -19,7 +19,7 @@ use super::{ssh_rsa, x25519};
 use crate::asymmetric::rsa::{self, Oaep};
 use crate::asymmetric::{ed25519, x25519 as curve};
 use crate::encoding::pem;
-use crate::openssh::{self, MISMATCH, NOT_PRIVATE, NOT_PUBLIC, UNSUPPORTED};
+use crate::openssh::{self, MISMATCH, NOT_PRIVATE, NOT_PUBLIC, STACK, UNSUPPORTED};
 use crate::prelude::*;
 use curve25519_dalek::edwards::CompressedEdwardsY;
 use sha2::{Digest, Sha256};
@@ -42,9 +42,6 @@ const WRONG_NUMBERS: Error = Error::Format(
 );
 /// Maximum length of a wrapped key in bytes, for an RSA key of 8192 bits.
 const MAX_RSA_LEN: usize = 1024;
-
-/// Words of stack to wipe after the crate `ssh-key` has parsed a private key.
-const STACK: usize = 1 << 12;
 
 /// A public key, and its tag in stanzas.
 #[derive(Clone)]
@@ -81,7 +78,7 @@ pub type AskPassphrase = Arc<dyn Fn() -> Result<Zeroizing<String>> + Send + Sync
 
 /// An encrypted private key, decrypted when the first file for it is opened.
 struct Encrypted {
-    key: PrivateKey,
+    key: Box<PrivateKey>,
     ask: AskPassphrase,
     /// Other threads wait for the lock instead of asking for the passphrase again.
     decrypted: Mutex<Option<Identity>>,
@@ -93,7 +90,7 @@ impl Encrypted {
         if let Some(identity) = &*decrypted {
             return Ok(identity.clone());
         }
-        let identity = Identity::new(&openssh::decrypt(&self.key, Some(&(self.ask)()?))?)?;
+        let identity = Identity::new(&*openssh::decrypt(&self.key, Some(&(self.ask)()?))?)?;
         Ok(decrypted.insert(identity).clone())
     }
 }
@@ -177,13 +174,9 @@ impl Recipient {
 impl Identity {
     /// Parses an OpenSSH private key, decrypting it with `passphrase` if it is encrypted.
     pub(super) fn parse(text: &str, passphrase: Option<&str>) -> Result<Self> {
-        wiping_stack::<STACK, _>(|| Self::parse_here(text, passphrase))
-    }
-
-    fn parse_here(text: &str, passphrase: Option<&str>) -> Result<Self> {
         let key = openssh::private(&pem::read(text)?)?;
         match passphrase {
-            _ if key.is_encrypted() => Self::new(&openssh::decrypt(&key, passphrase)?),
+            _ if key.is_encrypted() => Self::new(&*openssh::decrypt(&key, passphrase)?),
             None => Self::new(&key),
             // The caller believes that the key is encrypted.
             Some(_) => Err(Misuse::KeyNotEncrypted.into()),
@@ -203,6 +196,10 @@ impl Identity {
     }
 
     fn new(key: &PrivateKey) -> Result<Self> {
+        wiping_stack::<STACK, _>(|| Self::converted(key))
+    }
+
+    fn converted(key: &PrivateKey) -> Result<Self> {
         let public = Recipient::new(key.public_key().key_data())?;
         let key = match (key.key_data(), &public.key) {
             (KeypairData::Ed25519(pair), Public::Ed25519 { point, .. }) => {

@@ -1,7 +1,7 @@
 //! New Ed25519 keys in OpenSSH's format (PROTOCOL.key), as `ssh-keygen -t ed25519` makes them.
 
 use crate::encoding::pem;
-use crate::openssh;
+use crate::openssh::{self, STACK};
 use crate::passphrase::check_passphrase;
 use crate::prelude::*;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
@@ -36,6 +36,10 @@ impl NewSigningKey {
     /// [`Error::Io`] without random bytes, and [`Error::Cancelled`].
     pub fn generate(passphrase: Option<&str>) -> Result<Self> {
         Computation::Signature.check()?;
+        wiping_stack::<STACK, _>(|| Self::new(passphrase))
+    }
+
+    fn new(passphrase: Option<&str>) -> Result<Self> {
         let mut seed = Zeroizing::new([0; 32]);
         base::random::fill(&mut *seed)?;
         let random: [u8; 20] = base::random::array()?;
@@ -48,15 +52,18 @@ impl NewSigningKey {
         let public = key.public_key().to_openssh().map_err(|_| FAILED)?.trim_end().to_owned() + "\n";
         if let Some(passphrase) = passphrase {
             check_passphrase(passphrase).map_err(Error::unsuitable_key)?;
-            let (passphrase, plain) = (Zeroizing::new(passphrase.to_owned()), key.clone());
+            let (passphrase, plain) = (Zeroizing::new(passphrase.to_owned()), Box::new(key.clone()));
             let (salt, check) = random.split_at(16);
             let check = check.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
             let kdf = Kdf::Bcrypt { salt: salt.to_vec(), rounds: ROUNDS };
             key = interruptible(move || {
-                // And this one.
-                plain.encrypt_with(Cipher::Aes256Ctr, kdf, check, &*passphrase).map_err(|_| FAILED)
+                wiping_stack::<STACK, _>(|| {
+                    // And this one.
+                    plain.encrypt_with(Cipher::Aes256Ctr, kdf, check, &*passphrase).map_err(|_| FAILED)
+                })
             })?;
         }
+        // And this one.
         Ok(Self { text: pem::write(openssh::LABEL, &key.to_bytes().map_err(|_| FAILED)?)?, public })
     }
 

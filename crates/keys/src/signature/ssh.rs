@@ -10,7 +10,8 @@
 //! processors of `lab/record/datasets-granite-rapids-2026-11-24.md`.
 
 use crate::encoding::pem;
-use crate::openssh::{self, NOT_PRIVATE};
+use crate::openssh::{self, NOT_PRIVATE, STACK};
+use crate::secret::wiping_stack;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use base::error::Rejection;
 use base::{Error, Misuse, Result};
@@ -43,9 +44,10 @@ impl Private {
         };
         let pair = key.key_data().ed25519().ok_or(UNSUITABLE)?;
         // The error has no reason, and cannot occur for a key with matching halves.
-        let key = Ed25519KeyPair::from_seed_and_public_key(&pair.private.to_bytes(), &pair.public.0)
-            .map_err(|_| NOT_PRIVATE)?;
-        Ok(Self { key, public: Public(pair.public) })
+        let key = wiping_stack::<STACK, _>(|| {
+            Ed25519KeyPair::from_seed_and_public_key(&pair.private.to_bytes(), &pair.public.0)
+        });
+        Ok(Self { key: key.map_err(|_| NOT_PRIVATE)?, public: Public(pair.public) })
     }
 
     /// Signs the hash of a message.
