@@ -286,10 +286,12 @@ class Store:
             if method is not None and inspect.iscoroutinefunction(method):
                 found = await method(path, *args, **options)
             else:
-                blocking = partial(getattr(self.files, name), path, *args, **options)
+                work = getattr(self.files, name)
                 # What never waits needs no thread: it would take longer than the call.
-                at_once = self._in_memory or (self._on_disk and name in QUESTIONS)
-                found = blocking() if at_once else await self.compute(blocking)
+                if self._in_memory or (self._on_disk and name in QUESTIONS):
+                    found = work(path, *args, **options)
+                else:
+                    found = await self.compute(partial(work, path, *args, **options))
             return found if check is None else check(found)
 
     async def compute(
@@ -484,7 +486,8 @@ class Store:
         A known size and one byte: a response without this byte is the whole file. Without a known
         size, all transfers that run get equal shares of the budget, so that none has to wait.
         """
-        await asyncio.sleep(0)  # Transfers of the same call start now and are counted.
+        if not self._in_memory:
+            await asyncio.sleep(0)  # Transfers of the same call start now and are counted.
         share = max(self.budget.total // self._transfers, LEAST)
         return min(self.sizes.get(path, share - 1) + 1, most)
 
