@@ -20,10 +20,8 @@ import inspect
 import operator
 import os
 import posixpath
-import selectors
 import threading
-import types
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from glob import has_magic
@@ -42,6 +40,7 @@ from sealane._error_paths import asking
 from sealane._native import check_target
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._budget import Budget
+from sealane.fs._thread_loop import ThreadLoop
 
 T = TypeVar("T")
 
@@ -145,36 +144,6 @@ def in_mode(fs: Any, *, asynchronous: bool) -> Any:
     return type(fs)(*fs.storage_args, **{**options, "asynchronous": asynchronous})
 
 
-class _ThreadLoop(asyncio.SelectorEventLoop):
-    """The event loop of a thread, closed with it. A poll shares nothing with a forked child."""
-
-    def __init__(self) -> None:
-        super().__init__(getattr(selectors, "PollSelector", selectors.SelectSelector)())
-
-    def __del__(self) -> None:
-        self.close()
-
-
-async def _rest(work: Coroutine[Any, Any, T], waited: Any) -> T:
-    """Returns the result of a coroutine that was begun and waits for a future."""
-
-    @types.coroutine
-    def steps() -> Generator[Any, Any, T]:
-        found = waited
-        try:
-            while True:
-                try:
-                    yield found
-                except BaseException as error:
-                    found = work.throw(error)
-                else:
-                    found = work.send(None)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-    return await steps()
-
-
 class Store:
     """The filesystem with the encrypted files, with cipher threads and a memory budget.
 
@@ -242,26 +211,8 @@ class Store:
         if self._process != os.getpid():
             self._start()
         if not hasattr(self._loops, "own"):
-            self._loops.own = _ThreadLoop()
-        loop: asyncio.AbstractEventLoop = self._loops.own
-        waited = None
-        asyncio._set_running_loop(loop)
-        try:
-            # A task and its turns of the loop would take longer than reading a small file.
-            while waited is None:
-                waited = work.send(None)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        finally:
-            asyncio._set_running_loop(None)
-        task = loop.create_task(_rest(work, waited))
-        try:
-            return loop.run_until_complete(task)
-        except BaseException:
-            task.cancel()
-            with contextlib.suppress(BaseException):
-                loop.run_until_complete(task)
-            raise
+            self._loops.own = ThreadLoop()
+        return self._loops.own.result_of(work)  # type: ignore[no-any-return]
 
     async def call(
         self,
