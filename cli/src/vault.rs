@@ -181,7 +181,7 @@ impl<'a> Vaults<'a> {
         let subject = name(path);
         path.symlink_metadata().map_err(|e| Failure::io(&subject, &e))?;
         match path.join(Description::NAME).symlink_metadata() {
-            // Nobody knows what is in the folder.
+            // Without the right to search the folder, nothing tells what it is.
             Err(e) if e.kind() == ErrorKind::PermissionDenied => return Err(Failure::io(&subject, &e)),
             _ => {}
         }

@@ -285,7 +285,7 @@ mod test {
         }
     }
 
-    /// RFC 8259. What is JSON, and no key, is told apart.
+    /// Text that is no JSON (RFC 8259) has another error than JSON that is no key.
     #[test]
     fn text_that_is_no_json() {
         let key = r#"{"kty":"oct","k":"AAAA"}"#;

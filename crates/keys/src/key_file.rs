@@ -261,7 +261,7 @@ impl<'a> Format<'a> {
         if content.starts_with(b"age-encryption.org/v1") {
             return Ok(Self::Age(content));
         }
-        // Fields have any order: the number of the primary key, or a key. No text begins with these
+        // The first field is the number of the primary key, or a key. No text begins with these
         // control characters.
         if let Some(0x08 | 0x12) = content.first() {
             return Ok(Self::TinkBinary(content));

@@ -45,7 +45,7 @@ pub fn fill(nonce: &mut [u8]) -> Result<()> {
 }
 
 /// Fills an array like [`fill`]. The constant length saves a call of `memcpy`; with it, `seal` is 7
-/// % slower. So is it with errors in the closure, which is then no longer inlined.
+/// % slower. Errors in the closure cost as much: it is no longer inlined.
 ///
 /// Not returned by value: 32 bytes would be copied in pieces that the kernel cannot load before
 /// they are in the cache (10 %).

@@ -202,7 +202,7 @@ def _pinned(executor: Executor, task: Task) -> Task:
     if task.key is None or is_pinned(task.key):
         return task
     if (found := _ask(executor, fingerprint_at, task.key)) is None:
-        # The next one could believe another key.
+        # Another worker could trust another key.
         text = "the worker vanished before it found the key; try again, or give its fingerprint"
         raise ChildProcessError(errno.ECHILD, text, task.key)
     place, fingerprint = found

@@ -92,7 +92,7 @@ pub fn check_target(target: &Path, encrypts: bool) -> Result<()> {
         check_folder(parent(&real), target)?;
     }
     let is_encrypted = |name: &OsStr| is_encrypted(name.as_encoded_bytes(), b"");
-    // A file that is there has a plaintext name itself, or an encrypted one.
+    // An existing file is in the list itself, so that the check below could not refuse it.
     let Some(name) = target.file_name().filter(|_| encrypts && found.is_err()) else { return Ok(()) };
     // In most folders, the first name decides.
     let names = Folder::list_while(folder, is_encrypted).unwrap_or_default();
