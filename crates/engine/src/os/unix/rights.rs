@@ -12,8 +12,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 /// then gets only rights that all its members had before. An ACL is not copied in this case: only
 /// the owner has rights.
 pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result<()> {
-    let same = give_to_owner_of(new, &new.metadata()?, old)?;
-    let own = new.metadata()?;
+    let (same, own) = give_to_owner_of(new, old)?;
     let listed = acl::read(replaced)?;
     let mode = match &listed {
         Some(listed) if same.owner && same.group && acl::write(new, listed).is_ok() => return Ok(()),
@@ -31,7 +30,7 @@ pub(crate) fn inherit(new: &File, replaced: &File, old: &Metadata) -> io::Result
 /// that `limit` lacks. Keeps the set-uid, set-gid and sticky bits only if owner and group are kept
 /// too. Does not keep ACLs.
 pub(crate) fn replicate(new: &File, from: &Metadata, limit: u32) -> io::Result<()> {
-    let same = give_to_owner_of(new, &new.metadata()?, from)?;
+    let (same, _) = give_to_owner_of(new, from)?;
     let mode = if same.owner && same.group { from.mode() & 0o7777 } else { same.mode(from.mode()) };
     acl::remove(new)?;
     new.set_permissions(PermissionsExt::from_mode(mode & limit))
@@ -51,18 +50,17 @@ pub(crate) fn of_new_files(folder: &Folder) -> io::Result<u32> {
     Ok(file.metadata()?.mode() & 0o777)
 }
 
-/// Gives `new` to the owner and group of another file, where permitted. `own` is the metadata of
-/// `new`.
-fn give_to_owner_of(new: &File, own: &Metadata, old: &Metadata) -> io::Result<Same> {
-    let same = |own: &Metadata| Same { owner: own.uid() == old.uid(), group: own.gid() == old.gid() };
-    if (own.uid(), own.gid()) == (old.uid(), old.gid()) {
-        return Ok(same(own));
+/// Gives `new` to the owner and group of another file, where permitted. Returns the new metadata.
+fn give_to_owner_of(new: &File, old: &Metadata) -> io::Result<(Same, Metadata)> {
+    let mut own = new.metadata()?;
+    if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+        // Only root may change the owner. Members of a group may give a file to that group.
+        if fchown(new, Some(old.uid()), Some(old.gid())).is_err() && own.gid() != old.gid() {
+            let _ = fchown(new, None, Some(old.gid()));
+        }
+        own = new.metadata()?;
     }
-    // Only root may change the owner. Members of a group may give a file to that group.
-    if fchown(new, Some(old.uid()), Some(old.gid())).is_err() && own.gid() != old.gid() {
-        let _ = fchown(new, None, Some(old.gid()));
-    }
-    Ok(same(&new.metadata()?))
+    Ok((Same { owner: own.uid() == old.uid(), group: own.gid() == old.gid() }, own))
 }
 
 /// Whether a new file has the owner and group of the file it replaces.
