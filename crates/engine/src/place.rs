@@ -90,13 +90,35 @@ impl Place {
     }
 }
 
+/// Where an output goes: a place, or an open file.
+pub enum Output {
+    Place(Place),
+    Descriptor(File),
+}
+
+impl Output {
+    /// Finds what a path names, or leads to if it is a link.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let place = Place::of_name(path)?;
+        // Most outputs are no links. On other systems, descriptors are none either.
+        if cfg!(any(target_os = "linux", target_os = "android")) && !place.is_link() {
+            return Ok(Self::Place(place));
+        }
+        match descriptor(path)? {
+            Some(file) => Ok(Self::Descriptor(file)),
+            None if place.is_link() => place.followed().map(Self::Place),
+            None => Ok(Self::Place(place)),
+        }
+    }
+}
+
 /// Opens what a path names if it cannot be replaced: a descriptor, a pipe or a device. `None` for
 /// any other path.
 pub fn stream(path: &Path) -> io::Result<Option<File>> {
-    if let Some(file) = descriptor(path)? {
-        return Ok(Some(file));
-    }
-    let place = Place::of(path)?;
+    let place = match Output::of(path)? {
+        Output::Place(place) => place,
+        Output::Descriptor(file) => return Ok(Some(file)),
+    };
     let special = place.found.filter(|found| found.kind == EntryKind::Special);
     special.map(|_| place.folder.open_special(&place.name)).transpose()
 }
@@ -110,7 +132,6 @@ pub fn stream(path: &Path) -> io::Result<Option<File>> {
 pub fn descriptor(path: &Path) -> io::Result<Option<File>> {
     /// As many as the system follows.
     const MAX_LINKS: usize = 40;
-    // Most outputs are no links: a quick answer for small files.
     if !path.is_symlink() {
         return Ok(None);
     }

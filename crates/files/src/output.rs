@@ -5,7 +5,7 @@ use engine::attributes::Attributes;
 use engine::folder::{Entry, EntryKind};
 use engine::options::Durability;
 use engine::os;
-use engine::place::{Place, descriptor};
+use engine::place::{Output, Place};
 use engine::staged::{Access, Existing, StagedFile};
 use std::io::Write;
 
@@ -49,11 +49,11 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn place(self) -> io::Result<Place> {
+    fn place(self) -> io::Result<Output> {
         match self {
-            Self::Any(path) | Self::File(path) => Place::of(path),
-            Self::Below { root, path } => Place::below(root, path),
-            Self::Replica { root, path, .. } => Place::name_below(root, path),
+            Self::Any(path) | Self::File(path) => Output::of(path),
+            Self::Below { root, path } => Place::below(root, path).map(Output::Place),
+            Self::Replica { root, path, .. } => Place::name_below(root, path).map(Output::Place),
         }
     }
 
@@ -107,18 +107,18 @@ impl OutputFile {
         check: impl FnOnce(&Entry) -> Result<()>,
     ) -> Result<Self> {
         let about = |e| Error::io(target.path(), e);
-        if let Target::Any(path) | Target::File(path) = target
-            && let Some(file) = descriptor(path).map_err(about)?
-        {
-            let found = file.metadata().map_err(about)?;
-            if found.is_file() {
-                let (kind, id) = (EntryKind::Special, FileId::of(&file, &found));
-                let (len, modified) = (found.len(), found.modified().ok());
-                check(&Entry { kind, id, read_only: false, len, modified })?;
+        let place = match target.place().map_err(about)? {
+            Output::Place(place) => place,
+            Output::Descriptor(file) => {
+                let found = file.metadata().map_err(about)?;
+                if found.is_file() {
+                    let (kind, id) = (EntryKind::Special, FileId::of(&file, &found));
+                    let (len, modified) = (found.len(), found.modified().ok());
+                    check(&Entry { kind, id, read_only: false, len, modified })?;
+                }
+                return Ok(Self(Sink::Stream(file)));
             }
-            return Ok(Self(Sink::Stream(file)));
-        }
-        let place = target.place().map_err(about)?;
+        };
         match (&place.found, target) {
             (Some(Entry { kind: EntryKind::Special, .. }), Target::Any(_)) => {
                 return Ok(Self(Sink::Stream(place.folder.open_special(&place.name).map_err(about)?)));
