@@ -107,13 +107,11 @@ impl Description {
     /// # Errors
     /// Returns the errors of [`Self::find`].
     pub fn find_above(path: &Path) -> Result<Option<(Self, PathBuf)>> {
-        for folder in path.ancestors() {
+        for (up, folder) in path.ancestors().enumerate() {
             let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             let is_absent = || at.join(Self::NAME).symlink_metadata().is_err();
             // In /tmp, anyone could describe the folders of all others.
-            if folder != path && (is_absent() || is_public(at))
-                || leaves(path.strip_prefix(folder).unwrap_or(path))
-            {
+            if up > 0 && (is_absent() || is_public(at)) || leaves(path.strip_prefix(folder).unwrap_or(path)) {
                 continue;
             }
             match Self::find(at) {
@@ -124,7 +122,7 @@ impl Description {
                 Err(
                     Error::Folder(FolderError::DescriptionInvalid(_) | FolderError::DescriptionGone { .. })
                     | Error::Io { .. },
-                ) if folder != path => {}
+                ) if up > 0 => {}
                 found => drop(found?),
             }
         }

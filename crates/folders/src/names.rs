@@ -176,6 +176,9 @@ impl NameKey {
 /// Resolves the links of a path, or of its existing part.
 pub fn resolved(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
+    if !path.components().any(|part| part == Component::ParentDir) && engine::os::is_without_links(&path) {
+        return Some(path);
+    }
     path.ancestors().find_map(|existing| {
         let mut real = fs::canonicalize(existing).ok()?;
         for part in path.strip_prefix(existing).ok()? {

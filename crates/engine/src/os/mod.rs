@@ -10,8 +10,8 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use system::flush;
 pub use system::folder::{Folder, private_folders, resolve};
+pub use system::{flush, is_without_links};
 pub(crate) use system::{is_on_disk, never_wait, open, read_at, rights, write_all_at};
 
 /// Whether opening a folder as a file is an error without a kind of its own.

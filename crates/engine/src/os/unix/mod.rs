@@ -61,6 +61,21 @@ fn retried<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
 }
 
 /// Opens a file for reading.
+/// Returns whether the path of a folder surely has no links: one call, not one for each name.
+pub fn is_without_links(folder: &Path) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::{CWD, ResolveFlags, openat2};
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok()
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _ = folder;
+        false
+    }
+}
+
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     Ok(retried(|| rustix::fs::open(path, flags, Mode::empty()))?.into())

@@ -46,6 +46,11 @@ pub fn flush(_: &File) -> io::Result<()> {
 }
 
 /// Opens a file for reading.
+/// Returns that this is not known.
+pub fn is_without_links(_: &Path) -> bool {
+    false
+}
+
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
