@@ -26,6 +26,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -130,21 +131,51 @@ fn update(change: impl Fn(&mut Vec<String>)) -> Result<()> {
 /// this user's jobs have remembered it, unless its place begins with `except`. A file that cannot
 /// be read knows nothing.
 pub fn known_line(path: &Path, except: Option<&str>) -> Option<(PathBuf, usize)> {
-    // What the unreadable file would say is asked again when a key is opened.
-    let (known, text) = KnownKeys::text(location().ok()?).ok()?;
-    // Each job on a single file asks. Parsing a thousand lines takes longer than a small file.
-    if !text.contains(&escaped(&path.file_name()?.to_string_lossy())) {
+    let asked = asked(location().ok()?, &escaped(&path.file_name()?.to_string_lossy()))?;
+    if asked.lines.is_empty() {
         return None;
     }
-    let known = KnownKeys::parse(known, &text).ok()?;
     let paths = spellings(&std::path::absolute(path).ok()?.to_string_lossy());
-    let is_at = |line: &String| {
-        let place = line.split_once(' ').map_or("", |(_, place)| place);
+    let is_at = |(_, place): &&(usize, String)| {
         let mut schemes = paths.iter().filter_map(|path| place.strip_suffix(escaped(path).as_str()));
         schemes.any(|it| Some(it) != except && (it == "key:" || it == "age:" || it.ends_with('#')))
     };
-    let at = known.lines.iter().position(is_at)?;
-    Some((known.path, at + 1))
+    asked.lines.iter().find(is_at).map(|(at, _)| (asked.known.clone(), *at))
+}
+
+/// The places in the file of known keys that end with a name, with the numbers of their lines.
+struct Asked {
+    file: PathBuf,
+    found: Option<private::Stamp>,
+    name: String,
+    known: PathBuf,
+    lines: Vec<(usize, String)>,
+}
+
+/// Returns the places with this name; `None` if there is no file, or none that can be read. What it
+/// would say is asked again when a key is opened.
+///
+/// Each job on a single file asks: reading the file every time would take half as long as a small job.
+fn asked(file: PathBuf, name: &str) -> Option<Arc<Asked>> {
+    static LAST: Mutex<Option<Arc<Asked>>> = Mutex::new(None);
+    let found = private::stamp(&fs::symlink_metadata(&file).ok()?);
+    // Not waited for: in a forked child, another thread of the parent may hold it.
+    let last = || LAST.try_lock().ok()?.clone();
+    let is_same =
+        |it: &Arc<Asked>| found.is_some() && (&it.file, &it.found, &*it.name) == (&file, &found, name);
+    if let Some(last) = last().filter(is_same) {
+        return Some(last);
+    }
+    let (known, text) = KnownKeys::text(file.clone()).ok()?;
+    let known = KnownKeys::parse(known, &text).ok()?;
+    let places = known.lines.iter().map(|line| line.split_once(' ').map_or("", |(_, place)| place));
+    let named = (1..).zip(places).filter(|(_, place)| place.ends_with(name));
+    let lines = named.map(|(at, place)| (at, place.to_owned())).collect();
+    let asked = Arc::new(Asked { file, found, name: name.to_owned(), known: known.path, lines });
+    if let Ok(mut last) = LAST.try_lock() {
+        *last = Some(asked.clone());
+    }
+    Some(asked)
 }
 
 /// Checks that a key of this user is the one that was found at this place before, if any. It is not
@@ -428,6 +459,7 @@ fn lock(path: &Path) -> Result<File> {
 mod private {
     use super::{Error, ErrorKind, Path, PathBuf, Result, fs, io, variable};
     use std::os::unix::fs::MetadataExt;
+    use std::sync::OnceLock;
 
     /// Checks that no other user owns the file, or has one of the rights.
     pub(super) fn check(path: &Path, found: &fs::Metadata, rights: u32) -> Result<()> {
@@ -445,12 +477,26 @@ mod private {
         Err(Error::io(path, io::Error::new(ErrorKind::PermissionDenied, text)))
     }
 
+    /// What changes whenever a file is written or replaced.
+    pub(super) type Stamp = (u64, u64, u64, i64, i64);
+
+    /// Returns the stamp of a file; `None` for a link, which does not show when its target changes.
+    pub(super) fn stamp(found: &fs::Metadata) -> Option<Stamp> {
+        let stamp = (found.dev(), found.ino(), found.size(), found.ctime(), found.ctime_nsec());
+        (!found.is_symlink()).then_some(stamp)
+    }
+
     /// Returns `~/.local/state`. The home must be this user's: `sudo` may keep HOME.
     pub(super) fn state_folder() -> Result<PathBuf, String> {
+        /// The first home that was checked: each job on a single file asks.
+        static OWN: OnceLock<PathBuf> = OnceLock::new();
         let home = PathBuf::from(variable("HOME").ok_or("HOME is not set")?);
-        let found = fs::metadata(&home).map_err(|error| format!("{}: {error}", home.display()))?;
-        if found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(format!("{}: another user owns this home", home.display()));
+        if OWN.get() != Some(&home) {
+            let found = fs::metadata(&home).map_err(|error| format!("{}: {error}", home.display()))?;
+            if found.uid() != rustix::process::geteuid().as_raw() {
+                return Err(format!("{}: another user owns this home", home.display()));
+            }
+            let _ = OWN.set(home.clone());
         }
         Ok(home.join(".local").join("state"))
     }
@@ -463,6 +509,12 @@ mod private {
 
     pub(super) fn check(_: &Path, _: &fs::Metadata, _: u32) -> Result<()> {
         Ok(())
+    }
+
+    pub(super) type Stamp = ();
+
+    pub(super) fn stamp(_: &fs::Metadata) -> Option<Stamp> {
+        None
     }
 
     pub(super) fn state_folder() -> Result<PathBuf, String> {
@@ -520,5 +572,26 @@ mod test {
         fs::write(&path, format!("{one}  age:/a\n")).unwrap();
         assert!(matches!(KnownKeys::read(path), Err(Error::Io { .. })));
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_answer_follows_the_file() {
+        let folder = env::temp_dir().join(format!("sealane-asked-{}", std::process::id()));
+        make_folder(&folder.join("keys")).unwrap();
+        let path = folder.join("keys");
+        let lines = || asked(path.clone(), "/.sealane").map(|it| it.lines.clone());
+        assert_eq!(lines(), None);
+        for place in ["key:/a/.sealane", "key:/b/.sealane"] {
+            let text = format!("{0} key:/x\n{0} {place}\n", key(1));
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            for _ in 0..2 {
+                assert_eq!(lines(), Some(vec![(2, place.to_owned())]));
+            }
+            // Longer than the file system's times are apart.
+            thread::sleep(Duration::from_millis(20));
+        }
+        fs::remove_dir_all(folder).unwrap();
+        assert_eq!(lines(), None);
     }
 }
