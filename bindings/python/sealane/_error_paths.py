@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
-from collections.abc import Iterator
+from typing import Any
 
 from sealane.exceptions import SealaneError, escaped
 
@@ -54,25 +53,32 @@ def _is_named(text: str, name: str) -> bool:
     )
 
 
-@contextlib.contextmanager
-def about(path: str) -> Iterator[None]:
-    """Adds the path to errors raised in the block.
+class about:
+    """Adds the path to errors raised in a ``with`` block.
 
     Errors of servers seldom contain the path, and those of their clients are often not OSError.
     They become an OSError.
     """
-    try:
-        yield
-    except Exception as error:
+
+    # With ``contextlib.contextmanager``, each block takes 1 us longer.
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if not isinstance(error, Exception):
+            return
         if isinstance(error, SealaneError | OSError):
-            other = named(error, path)
+            other = named(error, self._path)
         elif type(error).__module__ == "builtins":
-            raise
+            return
         else:
-            other = OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), path)
-        if other is error:
-            raise
-        raise other from _shown(error)
+            other = OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), self._path)
+        if other is not error:
+            raise other from _shown(error)
 
 
 def _shown(error: Exception) -> Exception | None:
@@ -94,25 +100,31 @@ class Refused(OSError, ValueError):
     """A ValueError of another filesystem: it refuses an argument, or its server has failed."""
 
 
-@contextlib.contextmanager
-def asking(path: str, *, server: bool = True) -> Iterator[None]:
+class asking(about):
     """Adds the path to errors that another filesystem raises or that its results cause.
 
     A TypeError about a keyword refuses an argument of the call. Every other class of exception can
     mean that a server fails, and becomes an OSError. Without a server, a ValueError stays one.
     """
-    try:
-        yield
-    except Exception as error:
+
+    __slots__ = ("_server",)
+
+    def __init__(self, path: str, *, server: bool = True) -> None:
+        self._path, self._server = path, server
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if not isinstance(error, Exception):
+            return
         keyword = isinstance(error, TypeError) and "unexpected keyword argument" in str(error)
-        refused = keyword or (type(error) is ValueError and not server)
+        refused = keyword or (type(error) is ValueError and not self._server)
         if refused or isinstance(error, SealaneError | OSError | NotImplementedError | MemoryError):
-            if (other := named(error, path)) is error:
-                raise
+            other = named(error, self._path)
+        elif type(error) is ValueError:
+            other = Refused(errno.EINVAL, escaped(str(error)), self._path)
+        else:
+            other = OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), self._path)
+        if other is not error:
             raise other from _shown(error)
-        if type(error) is ValueError:
-            raise Refused(errno.EINVAL, escaped(str(error)), path) from _shown(error)
-        raise OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), path) from _shown(error)
 
 
 # Python's own table, turned round. The smallest number of a class is its plainest, except EPERM.
