@@ -34,9 +34,12 @@ PIECE = 1 << 20
 
 def path_of(file: PathOrFile) -> str | None:
     """Returns ``file`` as a str if it is a path, and None if it is a file object."""
-    if not isinstance(file, str | os.PathLike):
+    if type(file) is str:  # Most are, and asking for a PathLike takes longer than all the rest.
+        path = file
+    elif isinstance(file, str | os.PathLike):
+        path = os.fsdecode(file)
+    else:
         return None
-    path = os.fsdecode(file)
     if _native.is_secret(path):
         # Errors and listings show file names, so a key must not become one.
         raise ValueError(
@@ -86,7 +89,7 @@ def is_stream(path: str) -> bool:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
         return False  # Opening the file fails with the same error and names the path.
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+    return stat.S_IFMT(mode) in (stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK)
 
 
 def refuse_stream(path: str) -> None:

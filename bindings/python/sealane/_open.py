@@ -208,7 +208,7 @@ class _EncryptedFile(io.RawIOBase):
 
     def __init__(self, file: PathOrFile) -> None:
         super().__init__()
-        path = path_of(file)
+        path = self._path = path_of(file)
         if path is not None:
             self.name: Any = path
         elif (name := getattr(file, "name", None)) is not None:
@@ -256,8 +256,8 @@ class EncryptedReader(_EncryptedFile):
     def __init__(self, file: PathOrFile, decryption: DecryptWith | _native.Reader) -> None:
         super().__init__(file)
         if isinstance(decryption, DecryptWith):
-            name = path_of(file)
-            decryption = _native.Reader(name if name is not None else binary_file(file), decryption)
+            source = binary_file(file) if self._path is None else self._path
+            decryption = _native.Reader(source, decryption)
         self._native = decryption
 
     @property
@@ -464,7 +464,7 @@ class EncryptedWriter(WritableFile):
         self._owned: IO[bytes] | None = None
         self._writer: _native.Writer | None = None
         self.mode = "xb" if exclusive else "wb"
-        name = path_of(file)
+        name = self._path
         target: str | IO[bytes]
         if name is None:
             target = binary_file(file)
