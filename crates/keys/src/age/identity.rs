@@ -11,6 +11,7 @@ use super::text::{Case, decode, encode};
 use super::{hybrid, scrypt, ssh, x25519};
 use crate::asymmetric::{x25519 as curve, xwing};
 use crate::encoding::pem;
+use crate::openssh;
 use crate::prelude::*;
 use base::interrupt;
 
@@ -183,7 +184,15 @@ impl FromStr for Identity {
             "expected an age identity (AGE-SECRET-KEY-...), found a recipient (age1...), which cannot decrypt; give the \
              identity of the recipient",
         );
-        let (prefix, bytes) = decode(text).ok_or(EXPECTED)?;
+        let (prefix, bytes) = decode(text).ok_or_else(|| match text {
+            _ if openssh::is_public(text) => Error::Format(
+                "expected an age identity or an SSH private key, found a public key, which cannot decrypt",
+            ),
+            _ if text.starts_with('{') => Error::Format(
+                "expected an age identity, AGE-SECRET-KEY-1..., found JSON; a symmetric key decrypts as the key (-k)",
+            ),
+            _ => EXPECTED,
+        })?;
         match prefix {
             x25519::IDENTITY => Ok(Self(Private::X25519(x25519::identity_from_bytes(&bytes)?))),
             hybrid::IDENTITY => Ok(Self(Private::Hybrid(hybrid::identity_from_bytes(&bytes)?))),

@@ -9,7 +9,7 @@ use crate::openssh;
 use crate::prelude::*;
 
 const PRIVATE: Error = Error::unsuitable_key(
-    "expected public keys of signers, found a private key; give the file of the public key, such as id_ed25519.pub",
+    "expected public keys of signers, found a private key or a symmetric one; give the file of the public key, such as id_ed25519.pub",
 );
 
 const NO_SIGNERS: Misuse = Misuse::UnsuitableKey(

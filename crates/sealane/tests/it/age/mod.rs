@@ -196,6 +196,8 @@ fn rejects_other_text_as_recipient_or_identity() {
     let tagged = "age1tag1qt8lw0ual6avlwmwatk888yqnmdamm7xfd0wak53ut6elz5c4swx2yqdj4e";
     assert_eq!(tagged.parse::<Recipient>().unwrap().to_string(), tagged);
     assert!(identity(tagged).contains("found a recipient (age1...), which cannot decrypt"));
+    assert!(identity("ssh-ed25519 AAAA").contains("found a public key, which cannot decrypt"));
+    assert!(identity("{\"kty\":\"oct\"}").contains("found JSON"));
     // Valid Bech32 with the prefix of an identity of a plugin, and with an unknown one.
     let [plugin, other] = ["AGE-PLUGIN-NAME-1QQQQQQQQH5MVX8", "AGE-OTHER-KEY-1QQQQQQQQJ3C5A7"];
     assert_eq!(plugin.parse::<Identity>().unwrap().plugin(), Some("name"));
