@@ -47,16 +47,27 @@ def step(what: str) -> Iterator[None]:
     print(f"{what:<45} {time.perf_counter() - began:7.1f} s")
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_a_backup_on_s3(bucket: Place, tmp_path: Path, count: int) -> None:
-    program("ssh-keygen")
-    s3: Any = bucket.target
-    chance, home, other = random.Random(1), tmp_path / "home", tmp_path / "other"
-    data, paths = home / "data", [f"{at % 100:02}/día {at}.csv" for at in range(count)]
-    other.mkdir()
+def made(data: Path, count: int) -> list[str]:
+    """Makes files and returns their paths."""
+    chance, paths = random.Random(1), [f"{at % 100:02}/día {at}.csv" for at in range(count)]
     for path in paths:
         (data / path).parent.mkdir(parents=True, exist_ok=True)
         (data / path).write_bytes(chance.randbytes(chance.choice([0, 1, 100, 4000, 20_000])))
+    return paths
+
+
+@pytest.fixture(params=[200, pytest.param(10_000, marks=pytest.mark.slow)])
+def count(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+def test_a_backup_on_s3(bucket: Place, tmp_path: Path, count: int) -> None:
+    program("ssh-keygen")
+    s3: Any = bucket.target
+    home, other = tmp_path / "home", tmp_path / "other"
+    data = home / "data"
+    paths = made(data, count)
+    other.mkdir()
     assert sealane(home, "keygen", "-o", "key.jwk").returncode == 0
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / "sign"], check=True)
 
@@ -64,11 +75,10 @@ def test_a_backup_on_s3(bucket: Place, tmp_path: Path, count: int) -> None:
         with step(f"encrypt, {day}"):
             done = sealane(home, "encrypt", *JOB, "-o", "vault", "data")
         assert (done.returncode, done.stderr) == (0, "")
-        with step(f"upload, {day}"):
-            s3.put(f"{home}/vault/", bucket.path(f"{day}/"), recursive=True)
-        s3.put([str(home / "vault.list"), str(home / "vault.list.sig")], bucket.path(f"lists-{day}/"))
 
     backup("monday")
+    for path in paths[:2]:
+        s3.put_file(str(home / "vault" / f"{path}.sealed"), bucket.path(f"monday/{path}.sealed"))
     for path in paths[::50]:
         (data / path).write_bytes(b"changed")
     for path in paths[1::50]:
@@ -76,6 +86,9 @@ def test_a_backup_on_s3(bucket: Place, tmp_path: Path, count: int) -> None:
     (data / "new").mkdir()
     (data / "new" / "file").write_bytes(b"new")
     backup("tuesday")
+    with step("upload"):
+        s3.put(f"{home}/vault/", bucket.path("tuesday/"), recursive=True)
+    s3.put([str(home / "vault.list"), str(home / "vault.list.sig")], bucket.path("lists-tuesday/"))
     assert len(names(home / "vault")) == len(names(data)) == count - count // 50 + 1
 
     def tuesday(path: str) -> str:
@@ -120,6 +133,10 @@ def test_a_backup_on_s3(bucket: Place, tmp_path: Path, count: int) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert same(data, other / "data")
 
+
+def test_a_copy_on_s3_by_sealane_fs(bucket: Place, tmp_path: Path, count: int) -> None:
+    data, other = tmp_path / "data", tmp_path / "other"
+    made(data, count)
     with step("encrypt to S3 with sealane.fs"):
         bucket.fs.put(f"{data}/", bucket.path("direct/"), recursive=True)
     bucket.fs.invalidate_cache()
