@@ -93,21 +93,30 @@ impl Fingerprint {
     /// `age:sales.key#key-sha256:…`. A `#` before any other text belongs to the reference.
     ///
     /// # Errors
-    /// Returns [`Misuse::Reference`] for a fingerprint that is cut off or malformed: as a part of
-    /// the path it would pin nothing.
+    /// Returns [`Misuse::Reference`] for what was meant as a fingerprint, but is cut off, misspelt
+    /// or in another place, even if a file has this name: as a part of the path it would pin
+    /// nothing.
     pub fn split(reference: &str) -> Result<(&str, Option<Self>)> {
-        match reference.rsplit_once('#') {
-            Some((rest, last))
-                if last.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)) =>
-            {
-                if rest.is_empty() || Self::split(rest)?.1.is_some() {
-                    return Err(INVALID.into());
-                }
-                Ok((rest, Some(last.parse()?)))
-            }
-            _ => Ok((reference, None)),
-        }
+        let (rest, fingerprint) = match reference.rsplit_once('#') {
+            Some((rest, last)) if !rest.is_empty() && last.starts_with(NAME) => (rest, Some(last.parse()?)),
+            _ => (reference, None),
+        };
+        if is_misspelt(rest) { Err(INVALID.into()) } else { Ok((rest, fingerprint)) }
     }
+}
+
+/// Returns whether text after the last `#` was meant as a fingerprint: by its name, without signs
+/// and case, or by many hexadecimal digits. A path of a file may have a digest or a UUID as name.
+fn is_misspelt(reference: &str) -> bool {
+    let last = reference.rsplit_once('#').map_or("", |(_, last)| last);
+    let text: String = last.chars().filter(char::is_ascii_alphanumeric).collect();
+    let text = text.to_ascii_lowercase();
+    let digits = text.bytes().rev().take_while(u8::is_ascii_hexdigit).count();
+    let (is_path, is_named) = (last.contains('/'), last.contains([':', '=']));
+    reference.to_ascii_lowercase().contains(NAME)
+        || text.starts_with("keysha2")
+        || is_named && text.contains("sha2") && text.len() > "sha256".len() + 2 && !last.contains("://")
+        || !is_path && (is_named && (text.starts_with("key") || digits >= 16) || digits > 40)
 }
 
 /// Writes `key-sha256:` and 64 hexadecimal digits.
@@ -169,6 +178,48 @@ mod test {
         }
         for bad in [good.to_uppercase().to_lowercase() + "0", good.to_uppercase(), format!("{good}#{key}")] {
             assert!(matches!(Fingerprint::split(&bad), Err(Error::Misuse(Misuse::Reference(_)))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn misspelt_fingerprints_are_no_paths() {
+        let digits = "ab".repeat(LEN);
+        for name in ["sha256:", "key-sha265:", "Key-SHA256:", " key-sha256:", "key_sha256=", "", "sha-256:"]
+            .into_iter()
+            .chain(["key:", "kye-sha256:", "key-sha256", "fingerprint:", "key-sha512:", "SHA256:"])
+        {
+            for scheme in ["", "age:", "file:", "env:", "keyring:a/", "vault:m/k#", "aws-kms:x#", "pkcs11:x#"]
+            {
+                for end in
+                    [&digits[..], &digits[1..], &digits[..50], &digits.to_uppercase(), &format!("{digits} ")]
+                {
+                    let text = format!("{scheme}a#{name}{end}");
+                    assert!(Fingerprint::split(&text).is_err(), "{text}");
+                }
+            }
+        }
+        let key = format!("key-sha256:{digits}");
+        for text in [
+            format!("a%23{key}"),
+            format!("a {key}"),
+            format!("a:{key}#b"),
+            format!("a#sha256:{digits}#{key}"),
+            "a#key-sha265:12".into(),
+            "a#SHA256:uNiVztksCsDhcc0u9e8BgrXJXVGDPczzLDwCLrTXZ+c/".into(),
+        ] {
+            assert!(Fingerprint::split(&text).is_err(), "{text}");
+        }
+        for path in [
+            "550e8400-e29b-41d4-a716-446655440000",
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "key-shared.json",
+            "C:\\share\\keys\\sales.key",
+            "s3://bucket/sha256/0123456789abcdef",
+            "simplecache::s3://bucket/sha256",
+            "keys/2026:1.json",
+        ] {
+            let text = format!("vault:m/k#{path}");
+            assert_eq!(Fingerprint::split(&text).unwrap(), (&*text, None));
         }
     }
 }
