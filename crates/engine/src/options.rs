@@ -12,9 +12,9 @@ pub type Callback<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 pub struct Options<'a> {
     /// Number of threads, the calling one included; at most 256. Default: one per core, at most 8.
     pub threads: Option<NonZeroUsize>,
-    /// Called on the calling thread with the number of bytes done and the total, if known. Counts
-    /// plaintext bytes, or the bytes read from a pipe or a stream. The last call reports that all
-    /// bytes are done. `Break` cancels the operation and leaves no output file.
+    /// Called on the calling thread with the number of plaintext bytes done and the total, if
+    /// known. The last call reports that all bytes are done. `Break` cancels the operation and
+    /// leaves no output file.
     pub progress: Option<&'a mut Callback<'a>>,
     /// Whether to wait for the disk before the file gets its name.
     pub durability: Durability,

@@ -64,7 +64,8 @@ pub fn encrypt_marked(
     match written {
         Ok(true) => Ok(()),
         Ok(false) => Encryptor::new(sink.file(), with).and_then(|mut encryptor| {
-            pump(|piece| source.read(piece), &mut options, |piece| encryptor.push(piece))?;
+            let push = |piece: &[u8]| encryptor.push(piece).map(|()| piece.len() as u64);
+            pump(|piece| source.read(piece), &mut options, push)?;
             encryptor.finish().map(drop)
         }),
         Err(error) => Err(error),
@@ -162,8 +163,7 @@ pub fn decrypt(source: &Source, to: Target<'_>, with: &DecryptWith, mut options:
         (Some(reader), None) => copy_out(&reader, sink.file(), &mut options),
         (None, _) => {
             let mut decryptor = Decryptor::new(sink.file(), with);
-            pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))
-                .and_then(|()| decryptor.finish().map(drop))
+            pump(|piece| source.read(piece), &mut options, |piece| decryptor.take(piece))
         }
     }
     .map_err(|e| e.about(to.path()))?;
@@ -225,8 +225,7 @@ pub fn verify(
         }
         None => {
             let mut decryptor = Decryptor::new(io::sink(), with);
-            pump(|piece| source.read(piece), &mut options, |piece| decryptor.push(piece))?;
-            decryptor.finish().map(drop)
+            pump(|piece| source.read(piece), &mut options, |piece| decryptor.take(piece))
         }
     }
 }
@@ -346,6 +345,6 @@ fn copy_out(reader: &Reader<&File>, mut sink: &File, options: &mut Options<'_>) 
     pump(
         |piece| reader.read_at(at, piece).inspect(|n| at += *n as u64),
         options,
-        |piece| Ok(io::Write::write_all(&mut sink, piece)?),
+        |piece| io::Write::write_all(&mut sink, piece).map(|()| piece.len() as u64).map_err(Error::from),
     )
 }

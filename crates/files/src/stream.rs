@@ -132,6 +132,8 @@ pub struct Decryptor<W> {
     plain: Wiped,
     /// Number of opened chunks; `None` after a failure.
     index: Option<u64>,
+    /// Plaintext bytes written.
+    written: u64,
     /// Bytes that the header parser needs.
     header_need: usize,
 }
@@ -148,6 +150,7 @@ impl<W: Write> Decryptor<W> {
             sealed: Vec::new(),
             plain: Wiped::default(),
             index: Some(0),
+            written: 0,
             header_need: 0,
         }
     }
@@ -264,6 +267,22 @@ impl<W: Write> Decryptor<W> {
     /// # Errors
     /// Returns [`Error::Truncated`] if the file is incomplete; the errors of [`Self::push`].
     pub fn finish(mut self) -> Result<W> {
+        self.end()?;
+        Ok(self.inner)
+    }
+
+    /// Decrypts a piece for [`pump`]; an empty one is the end. Returns the length of its plaintext.
+    pub(super) fn take(&mut self, piece: &[u8]) -> Result<u64> {
+        let before = self.written;
+        if piece.is_empty() {
+            self.end()?
+        } else {
+            self.push(piece)?
+        }
+        Ok(self.written - before)
+    }
+
+    fn end(&mut self) -> Result<()> {
         let index = self.index.ok_or(Misuse::Poisoned)?;
         let mut binary = std::mem::take(&mut self.binary);
         let piece = self.armor.finish(|prefix| self.with.detect_armor(prefix), &mut binary)?;
@@ -282,8 +301,7 @@ impl<W: Write> Decryptor<W> {
             return Err(cipher.damaged(index - after - 1));
         }
         self.open(&plan.span(index..u64::MAX))?;
-        self.inner.flush()?;
-        Ok(self.inner)
+        Ok(self.inner.flush()?)
     }
 
     /// Opens a job's waiting chunks and writes their plaintext to the sink.
@@ -299,6 +317,7 @@ impl<W: Write> Decryptor<W> {
     fn write(&mut self, job: &Job) -> Result<()> {
         self.index = None;
         self.inner.write_all(&self.plain)?;
+        self.written += self.plain.len() as u64;
         self.sealed.clear();
         self.index = Some(job.chunks.end);
         Ok(())
@@ -340,7 +359,11 @@ pub fn encrypt_stream<W: Write>(
     mut options: Options<'_>,
 ) -> Result<W> {
     let mut encryptor = Encryptor::new(sink, with)?;
-    pump(|piece| Ok(source.read(piece)?), &mut options, |piece| encryptor.push(piece))?;
+    pump(
+        |piece| Ok(source.read(piece)?),
+        &mut options,
+        |piece| encryptor.push(piece).map(|()| piece.len() as u64),
+    )?;
     encryptor.finish()
 }
 
@@ -357,25 +380,27 @@ pub fn decrypt_stream<W: Write>(
     mut options: Options<'_>,
 ) -> Result<W> {
     let mut decryptor = Decryptor::new(sink, with);
-    pump(|piece| Ok(source.read(piece)?), &mut options, |piece| decryptor.push(piece))?;
-    decryptor.finish()
+    pump(|piece| Ok(source.read(piece)?), &mut options, |piece| decryptor.take(piece))?;
+    Ok(decryptor.inner)
 }
 
-/// Reads to the end and pushes each piece. Progress counts the bytes read; the total is unknown.
+/// Reads to the end and pushes each piece, and an empty one at the end. Progress counts what `push`
+/// returns, plaintext bytes; the total is unknown.
 pub(super) fn pump(
     mut read: impl FnMut(&mut [u8]) -> Result<usize>,
     options: &mut Options<'_>,
-    mut push: impl FnMut(&[u8]) -> Result<()>,
+    mut push: impl FnMut(&[u8]) -> Result<u64>,
 ) -> Result<()> {
     let mut progress = options.progress(None);
     let mut piece = Wiped(vec![0; 1 << 18]);
     let mut done = 0;
     loop {
         match read(&mut piece) {
-            Ok(0) => return progress.finish(done),
             Ok(n) => {
-                push(&piece[..n])?;
-                done += n as u64;
+                done += push(&piece[..n])?;
+                if n == 0 {
+                    return progress.finish(done);
+                }
                 progress.update(done)?;
             }
             // A signal interrupted the read. The callback may cancel because of it.
