@@ -60,6 +60,11 @@ fn show_described(folder: &str, found: &Description, console: &Console) -> Resul
 
 impl Run for Inspect {
     fn run(&self, Context { console, .. }: &Context<'_>) -> Result<()> {
+        if self.input == Path::new("-") {
+            return Err(Failure::misuse(
+                "standard input is a stream, which has no size; inspect a regular file",
+            ));
+        }
         let url = url::of(&self.input);
         if url.is_none() && self.input.is_dir() {
             let found = Description::find(&self.input);
