@@ -320,6 +320,9 @@ mod test {
         assert_eq!(refused(&both, Some("c")), "no key has the kid \"c\"; the kids are: \"a\", \"b\"");
         assert_eq!(refused(&a, Some("c")), "no key has the kid \"c\"; the kids are: \"a\"");
         assert_eq!(refused(&set(&[rsa]), None), "the JWK Set holds no symmetric key");
+        let many = vec![key(&"x".repeat(1000), "AAAA"); 1000];
+        let many = refused(&set(&many.iter().map(String::as_str).collect::<Vec<_>>()), Some("c"));
+        assert!(many.len() < 1000 && many.ends_with("xxx\"..., and 992 more"), "{many}");
         assert!(refused(&set(&[&a, &a]), Some("a")).contains("2 keys have the kid \"a\""));
         assert!(matches!(select(r#"{"keys":7}"#, None), Err(Error::Format(_))));
     }

@@ -257,8 +257,16 @@ fn one_or_none(found: &[&str]) -> String {
 }
 
 fn key_id(wanted: Option<&str>, found: &[Option<String>]) -> String {
-    let kids: Vec<_> =
-        found.iter().map(|kid| kid.as_ref().map_or("none".into(), |kid| format!("{kid:?}"))).collect();
+    const SHOWN: usize = 8;
+    let shown = |kid: &String| match kid.char_indices().nth(64) {
+        Some((end, _)) => format!("{:?}...", &kid[..end]),
+        None => format!("{kid:?}"),
+    };
+    let mut kids: Vec<_> =
+        found.iter().take(SHOWN).map(|kid| kid.as_ref().map_or("none".into(), shown)).collect();
+    if found.len() > SHOWN {
+        kids.push(format!("and {} more", found.len() - SHOWN));
+    }
     let (count, kids) = (found.iter().filter(|kid| kid.as_deref() == wanted).count(), kids.join(", "));
     match (wanted, found.len()) {
         (_, 0) => "the JWK Set holds no symmetric key".into(),
