@@ -156,6 +156,7 @@ impl Tree {
         }
         if let Some(place) = place {
             walk.check(&roots, &place)?;
+            walk.refuse_targets_of_folders();
         }
         Ok(walk.tree)
     }
@@ -368,6 +369,21 @@ impl Walk<'_> {
                 self.tree.problems.push((source.clone(), FolderError::DuplicateName { other }.into()));
             }
         }
+    }
+
+    /// Removes files and links with the targets of folders, which are problems.
+    fn refuse_targets_of_folders(&mut self) {
+        let Tree { folder_pairs, pairs, links, problems, .. } = &mut self.tree;
+        let folders: BTreeMap<_, _> =
+            folder_pairs.iter().map(|(source, target)| (comparable(target), source)).collect();
+        let mut is_free = |source: &Path, target: &Path| {
+            let other = folders.get(&comparable(target)).map(PathBuf::from);
+            let error = |other| (source.to_owned(), FolderError::FolderHasTarget { other }.into());
+            problems.extend(other.clone().map(error));
+            other.is_none()
+        };
+        pairs.retain(|(source, target)| is_free(source, target));
+        links.retain(|link| is_free(&link.source, &link.target));
     }
 
     /// Returns the names of these files' targets in their own folder.

@@ -133,6 +133,12 @@ pub enum FolderError {
         /// Path of the other file.
         other: PathBuf,
     },
+    /// The target of a file is also that of a folder.
+    #[error("its output has the name of the folder {other}; rename one of the two")]
+    FolderHasTarget {
+        /// Path of the source folder.
+        other: PathBuf,
+    },
     /// Names are to be encrypted, but the target folder is the source folder.
     #[error("the output is the input folder, and the names of both would mix; use another output folder")]
     NamesInPlace,

@@ -221,6 +221,7 @@ impl FolderError {
             | Self::DescriptionExists(_)
             | Self::NotEmpty { .. } => Kind::Misuse,
             Self::SecondDescription { .. }
+            | Self::FolderHasTarget { .. }
             | Self::ReservedName
             | Self::InvalidPattern(_)
             | Self::IncompleteListing { .. }

@@ -197,6 +197,7 @@ fn errors_have_kinds_with_names() {
                 F::LinkLeadsOut(path()).into(),
                 F::EmptySource.into(),
                 F::MostRemoved { removed: 1, held: 1 }.into(),
+                F::FolderHasTarget { other: path() }.into(),
                 F::InPlace.into(),
             ],
         ),

@@ -155,6 +155,23 @@ fn refuses_targets_that_would_replace_a_source() {
 }
 
 #[test]
+fn a_file_and_a_folder_with_one_target() {
+    let folder = Folder::new("one-target", &["s/a", "s/a.e/x", "s/b", "d/a.e", "d/a/x.e"]);
+    for (source, suffix, file, other) in
+        [("s", add(".e"), "s/a", "s/a.e"), ("d", remove(".e"), "d/a.e", "d/a")]
+    {
+        let tree = folder.walk(&[source], "t", suffix).unwrap();
+        let [(path, error)] = &tree.problems[..] else { panic!("{:?}", tree.problems) };
+        let said = error.to_string();
+        assert!(path.ends_with(file) && said.contains(&*folder.0.join(other).to_string_lossy()), "{said}");
+        assert!(tree.pairs.iter().all(|(path, _)| !path.ends_with(file)));
+    }
+    // Without an output, files are only verified.
+    let verified = Tree::walk(&[folder.0.join("d")], None, remove(".e"), TreeOptions::default()).unwrap();
+    assert_eq!(verified.pairs.len(), 2);
+}
+
+#[test]
 fn results_are_not_written_through_links() {
     let folder = Folder::new("targets", &["s/a/x", "s/b/x", "s/y", "s/z", "t/"]);
     symlink("../s/b", folder.0.join("t/a")).unwrap();
