@@ -9,7 +9,7 @@ macro_rules! marks {
 
 /// Marks of files that are not ours. Encrypted bytes look random: one file in 2^24 has a mark of
 /// three bytes.
-static MARKS: [(usize, &[u8], &str); 20] = marks! {
+static MARKS: [(usize, &[u8], &str); 21] = marks! {
     0 b"\x1f\x8b\x08" "gzip";
     0 b"PK\x03\x04" "a zip archive";
     0 b"BZh" "bzip2";
@@ -30,6 +30,7 @@ static MARKS: [(usize, &[u8], &str); 20] = marks! {
     0 b"openssh-key-v1\0" "an SSH key";
     0 b"-----BEGIN PGP " "text of OpenPGP";
     0 b"-----BEGIN " "PEM";
+    0 b"{\n  \"sealane\": \"folder\"" "the description of an encrypted folder; open the folder";
 };
 
 /// Returns the error about a file that is not ours.
