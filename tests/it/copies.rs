@@ -14,7 +14,7 @@ const GUARDED: [&str; 6] = [
     "keys/asymmetric/hpke/context.rs: Sender",
     "files/output.rs: OutputFile",
     "files/stream.rs: Encryptor",
-    "files/writer.rs: Writer",
+    "folders/writer.rs: Writer",
     "messages/hazmat/pieces.rs: AeadEncryptor",
     "messages/hazmat/poly1305.rs: Poly1305",
 ];

@@ -5,7 +5,6 @@ use crate::constants::SEALANE_SYNCED;
 use crate::error::{ArgumentError, Result, flags};
 use crate::memory::{self, Destination, Owned, ResultBytes, SizedIn, count};
 use sealane::Misuse;
-use sealane::file::job::check_target;
 use sealane::file::{self, BufferDecryptor, BufferEncryptor, DecryptWith, Durability, EncryptWith};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -67,7 +66,6 @@ pub(crate) struct Writer(Option<file::Writer>);
 
 exports! {
     fn sealane_writer_create(path: &Path, with: &EncryptWith) -> Owned<Writer> {
-        check_target(path, true)?;
         Ok(Owned::new(Writer(Some(file::Writer::create(path, with)?))))
     }
 

@@ -55,15 +55,7 @@ from_path_to_path! {
 }
 from_path_to_path! {
     /// Writes the age file ``src`` to ``dst`` for other recipients; see ``sealane.rewrap``.
-    rewrap_path(rewrap: RewrapWith) by rewrap_file
-}
-
-fn rewrap_file(src: &Path, dst: &Path, with: &file::Rewrap, options: Options<'_>) -> Result<()> {
-    // A file of a write-only folder is replaced in it.
-    if src != dst {
-        check_target(dst, true)?;
-    }
-    file::rewrap_file(src, dst, with, options)
+    rewrap_path(rewrap: RewrapWith) by file::rewrap_file
 }
 
 /// The result of `salvage_path`: length, holes (six numbers each), state of the header, state of
@@ -88,7 +80,6 @@ pub(crate) fn salvage_path(
     durable: bool,
 ) -> PyResult<Salvaged> {
     let found = with_options(py, threads, progress, durable, &src, |options| {
-        check_target(&dst, false)?;
         file::salvage_file(&src, &dst, &decryption.0, options)
     })?;
     let hole = |file::Hole { plain, sealed, chunks }: &file::Hole| {
@@ -297,11 +288,7 @@ impl Writer {
         let create = if exclusive { file::Writer::create_new } else { file::Writer::create };
         let path = path(dst)?;
         let content = match &path {
-            Some(path) => interruptible(py, || {
-                check_target(path, true)?;
-                create(path, encryption)
-            })?
-            .map(Content::Encrypted),
+            Some(path) => interruptible(py, || create(path, encryption))?.map(Content::Encrypted),
             None => {
                 let object = PyFile::new(dst);
                 interruptible(py, || file::Encryptor::new(object, encryption))?.map(Content::EncryptedObject)

@@ -25,7 +25,6 @@ pub mod rotate;
 mod salvage;
 mod stream;
 pub mod tink;
-mod writer;
 
 pub use base::threads::PARALLEL_FILE_LEN;
 pub use byte_queue::ByteQueue;
@@ -49,4 +48,3 @@ pub use rewrap::{Rewrap, rewrap_file};
 pub use rotate::{Rotation, rotate_file};
 pub use salvage::{FileEnd, FileHeader, Hole, Salvaged, salvage_file, salvage_opened};
 pub use stream::{Decryptor, Encryptor, decrypt_stream, encrypt_stream};
-pub use writer::Writer;

@@ -102,10 +102,8 @@ impl OutputFile {
 
     /// Creates the file at `target` if `check` accepts the file it replaces, or the one that is
     /// open as a descriptor. That one has the kind [`EntryKind::Special`]: it is not replaced.
-    pub(super) fn create_checked(
-        target: Target<'_>,
-        check: impl FnOnce(&Entry) -> Result<()>,
-    ) -> Result<Self> {
+    #[doc(hidden)]
+    pub fn create_checked(target: Target<'_>, check: impl FnOnce(&Entry) -> Result<()>) -> Result<Self> {
         let about = |e| Error::io(target.path(), e);
         let place = match target.place().map_err(about)? {
             Output::Place(place) => place,

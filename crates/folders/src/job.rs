@@ -63,7 +63,7 @@ pub use events::{Action, Event, JobError, JobResult, Listener, Pair, Summary};
 #[doc(hidden)]
 pub use forgotten::{check_folder, check_sources, check_target, may_lack_description};
 #[doc(hidden)]
-pub use forgotten::{decrypt_file, encrypt_file};
+pub use forgotten::{decrypt_file, encrypt_file, rewrap_file, salvage_file, salvage_opened};
 #[doc(hidden)]
 pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};

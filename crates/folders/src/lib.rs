@@ -17,6 +17,7 @@ mod prelude;
 mod removal;
 mod replica;
 mod tree;
+mod writer;
 
 pub use described::{DescribedFolder, FOR_IDENTITIES, NewFolder};
 pub use description::Description;
@@ -24,7 +25,7 @@ pub use exclude::Exclude;
 pub use inventory::{
     Difference, Finding, Inventory, InventoryDraft, InventoryKeys, compare_inventory, write_inventory,
 };
-pub use job::{decrypt_file, encrypt_file};
+pub use job::{decrypt_file, encrypt_file, rewrap_file, salvage_file, salvage_opened};
 pub use manifest::{FileFingerprint, Manifest};
 pub use names::NameKey;
 #[doc(hidden)]
@@ -33,3 +34,4 @@ pub use removal::{Removal, Stale};
 #[doc(hidden)]
 pub use tree::is_unfinished;
 pub use tree::{Link, Links, Suffix, Tree, TreeOptions};
+pub use writer::Writer;

@@ -60,10 +60,9 @@ pub use files::{
     DecryptWith, Decryptor, Durability, EncryptParams, EncryptWith, Encryptor, FetchedRange, FileEnd,
     FileHeader, FileKey, FileMark, Format, HEADER_LEN, Hole, Info, Options, OutputFile, PARALLEL_FILE_LEN,
     ParquetAlgorithm, ParquetColumn, ParquetColumnKey, ParquetFooter, RangeDecryptor, ReadAt, Reader, Rewrap,
-    Rotation, Salvaged, Writer, decrypt, decrypt_opened, decrypt_stream, encrypt, encrypt_opened,
-    encrypt_stream, file_metadata, flush_file, inspect, inspect_source, open_file, open_regular, plain_len,
-    rewrap_file, rotate_file, salvage_file, salvage_opened, sealed_len, sealed_range, tink, verify_file,
-    verify_opened,
+    Rotation, Salvaged, decrypt, decrypt_opened, decrypt_stream, encrypt, encrypt_opened, encrypt_stream,
+    file_metadata, flush_file, inspect, inspect_source, open_file, open_regular, plain_len, rotate_file,
+    sealed_len, sealed_range, tink, verify_file, verify_opened,
 };
 #[doc(hidden)]
 pub use files::{FileId, own_descriptor};
@@ -71,5 +70,6 @@ pub use files::{FileId, own_descriptor};
 pub use folders::{
     DescribedFolder, Description, Difference, Exclude, FileFingerprint, Finding, Inventory, InventoryDraft,
     InventoryKeys, Link, Links, Manifest, NameKey, NewFolder, Removal, Stale, Suffix, Tree, TreeOptions,
-    bulk, compare_inventory, decrypt_file, encrypt_file, job, write_inventory,
+    Writer, bulk, compare_inventory, decrypt_file, encrypt_file, job, rewrap_file, salvage_file,
+    salvage_opened, write_inventory,
 };

@@ -4,7 +4,6 @@ use crate::file_keys::EncryptWith;
 use crate::files::durability;
 use crate::prelude::*;
 use crate::shared::{Exclusive, ended};
-use sealane::file::job::check_target;
 use sealane::without_signals;
 
 /// An encrypted file without a name yet. If it is dropped, for example because its process ended,
@@ -26,7 +25,6 @@ impl Resource for Writer {
 on_dirty_scheduler! { "DirtyIo":
     tuple fn writer_create(file: Binary, with: ResourceArc<EncryptWith>) {
         let path = path_of(&file);
-        check_target(&path, true)?;
         let writer = file::Writer::create(&path, &with.0)?;
         Ok(ResourceArc::new(Writer(Exclusive::new(writer))))
     }

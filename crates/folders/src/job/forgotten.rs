@@ -10,7 +10,8 @@ use crate::names::resolved;
 use crate::prelude::*;
 use crate::tree::Tree;
 use base::os::path_of;
-use std::fs::Metadata;
+use files::{Rewrap, Salvaged};
+use std::fs::{File, Metadata};
 
 /// Suffixes of encrypted files that have no other use.
 const SUFFIXES: [&str; 4] = [".sealed", ".age", ".enc", ".encrypted"];
@@ -136,6 +137,45 @@ pub fn encrypt_file(from: &Path, to: &Path, with: &EncryptWith, options: Options
 pub fn decrypt_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<()> {
     check_target(to, false)?;
     files::decrypt_file(from, to, with, options)
+}
+
+/// Gives one age file other recipients, as [`files::rewrap_file`] does, but never into a folder
+/// that describes itself.
+///
+/// # Errors
+/// Returns the errors of [`check_target`] and [`files::rewrap_file`].
+pub fn rewrap_file(from: &Path, to: &Path, with: &Rewrap, options: Options<'_>) -> Result<()> {
+    // A file of a write-only folder is replaced in it.
+    if from != to {
+        check_target(to, true)?;
+    }
+    files::rewrap_file(from, to, with, options)
+}
+
+/// Salvages one file by path, as [`files::salvage_file`] does, but never into a folder that
+/// describes itself.
+///
+/// # Errors
+/// Returns the errors of [`check_target`] and [`files::salvage_file`].
+pub fn salvage_file(from: &Path, to: &Path, with: &DecryptWith, options: Options<'_>) -> Result<Salvaged> {
+    check_target(to, false)?;
+    files::salvage_file(from, to, with, options)
+}
+
+/// Salvages an open file, as [`files::salvage_opened`] does, but never into a folder that describes
+/// itself.
+///
+/// # Errors
+/// Returns the errors of [`check_target`] and [`files::salvage_opened`].
+pub fn salvage_opened(
+    from: File,
+    name: &Path,
+    to: &Path,
+    with: &DecryptWith,
+    options: Options<'_>,
+) -> Result<Salvaged> {
+    check_target(to, false)?;
+    files::salvage_opened(from, name, to, with, options)
 }
 
 /// Refuses to restore names if all of them are still encrypted, or all end with a known suffix.

@@ -1,9 +1,10 @@
 //! Files on disk: the output that appears, the files that stay unchanged, and cleanup after
 //! failures.
 
+use sealane::age::{self, Armor, Identity};
 use sealane::file::{
     self, DecryptParams, DecryptWith, DescribedFolder, EncryptParams, EncryptWith, FileKey, NewFolder,
-    Options, OutputFile, Writer,
+    Options, OutputFile, Rewrap, Writer,
 };
 use sealane::keys::{Existing, FolderLock, SecretKey};
 use sealane::{Error, FolderError, Key, Misuse};
@@ -393,11 +394,27 @@ fn single_files_do_not_go_into_a_folder_that_describes_itself() {
     let (with, back) = (EncryptWith::key(&key, b""), DecryptWith::key(&key, b""));
     file::encrypt_file(&plain, &folder.at("sealed"), &with, Options::default()).unwrap();
     let stored = folder.file("vault/stored", b"x");
+    let identity = Identity::generate(age::Kind::X25519).unwrap();
+    let for_it = EncryptWith::age(&[identity.recipient()], Armor::Binary);
+    let age = folder.file("age", &file::encrypt(b"data", &for_it).unwrap());
+    let rewrap = Rewrap::new(vec![identity.clone()], vec![identity.recipient()], &[]).unwrap();
     for name in ["vault/new", "vault/stored", "vault/.sealane"] {
         let before = fs::read(folder.at(name)).ok();
         for result in [
             file::encrypt_file(&plain, &folder.at(name), &with, Options::default()),
             file::decrypt_file(&folder.at("sealed"), &folder.at(name), &back, Options::default()),
+            file::rewrap_file(&age, &folder.at(name), &rewrap, Options::default()),
+            file::salvage_file(&folder.at("sealed"), &folder.at(name), &back, Options::default()).map(drop),
+            file::salvage_opened(
+                fs::File::open(folder.at("sealed")).unwrap(),
+                Path::new("sealed"),
+                &folder.at(name),
+                &back,
+                Options::default(),
+            )
+            .map(drop),
+            Writer::create(&folder.at(name), &with).map(drop),
+            Writer::create_new(&folder.at(name), &with).map(drop),
         ] {
             assert!(matches!(result, Err(Error::Folder(FolderError::OutputDescribed(_)))), "{result:?}");
         }

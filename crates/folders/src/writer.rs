@@ -1,9 +1,10 @@
 //! Encrypted output files, written in pieces.
 
-use super::output::{OutputFile, Target};
-use super::{Durability, EncryptWith, Encryptor};
+use crate::job::check_target;
 use crate::prelude::*;
 use engine::folder::Entry;
+use files::Encryptor;
+use files::output::{OutputFile, Target};
 
 /// Encrypts pieces of any size to a new file. It gets its name in [`Writer::finish`]; a writer
 /// dropped earlier leaves nothing on disk.
@@ -31,9 +32,10 @@ impl Writer {
     /// Creates a file that becomes `path` when finished.
     ///
     /// # Errors
-    /// Returns the errors of [`OutputFile::create`] and [`Encryptor::new`];
-    /// [`Misuse::OutputIsInput`](base::Misuse::OutputIsInput).
+    /// Returns the errors of [`check_target`], [`OutputFile::create`] and [`Encryptor::new`];
+    /// [`Misuse::OutputIsInput`].
     pub fn create(path: &Path, with: &EncryptWith) -> Result<Self> {
+        check_target(path, true)?;
         let check = |found: &Entry| Ok(with.protected().check(found.id, path)?);
         Self::new(OutputFile::create_checked(Target::Any(path), check)?, path, with)
     }
@@ -41,8 +43,9 @@ impl Writer {
     /// Creates a new file at `path`. It must not exist now or at [`Writer::finish`].
     ///
     /// # Errors
-    /// Returns the errors of [`OutputFile::create_new`] and [`Encryptor::new`].
+    /// Returns the errors of [`check_target`], [`OutputFile::create_new`] and [`Encryptor::new`].
     pub fn create_new(path: &Path, with: &EncryptWith) -> Result<Self> {
+        check_target(path, true)?;
         Self::new(OutputFile::create_new(path)?, path, with)
     }
 
