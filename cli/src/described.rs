@@ -36,26 +36,29 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Option<Description>> {
 /// Like [`find`], for a change of keys. Refuses a path inside such a folder: its files share them.
 pub(crate) fn find_whole(paths: &[PathBuf]) -> Result<Option<Description>> {
     let found = find(paths)?;
-    let is_inside =
-        |path: &PathBuf| url::of(path).is_none() && above(path).is_some_and(|it| !it.is_write_only());
-    match paths.iter().find(|path| found.is_none() && is_inside(path)) {
-        Some(path) => Err(Failure::misuse(format!(
-            "{}: is in a folder that describes itself; its keys change for all files, so name that folder",
-            name(path)
-        ))),
-        None => Ok(found),
+    for path in paths.iter().filter(|path| found.is_none() && url::of(path).is_none()) {
+        let above = above(path).map_err(|error| Failure::about(&name(path), error))?;
+        if above.is_some_and(|it| !it.is_write_only()) {
+            return Err(Failure::misuse(format!(
+                "{}: is in a folder that describes itself; its keys change for all files, so name that folder",
+                name(path)
+            )));
+        }
     }
+    Ok(found)
 }
 
 /// Returns whether a path is inside a folder that describes itself, so that it has plaintext names.
-/// Files for recipients are also read by the names that they are stored under.
+/// Files for recipients are also read by the names that they are stored under. A description that
+/// cannot be read is one: opening the folder reports it.
 pub(crate) fn contains(path: &Path) -> bool {
-    above(path).is_some_and(|it| path != Path::new("-") && !(it.is_write_only() && path.is_file()))
+    let is_named = |it: Description| !(it.is_write_only() && path.is_file());
+    path != Path::new("-") && above(path).map_or(true, |found| found.is_some_and(is_named))
 }
 
-fn above(path: &Path) -> Option<Description> {
-    let found = Description::find_above(&std::path::absolute(path).ok()?).ok()??;
-    Some(found.0)
+fn above(path: &Path) -> Result<Option<Description>, Error> {
+    let absolute = std::path::absolute(path).map_err(|e| Error::io(path, e))?;
+    Ok(Description::find_above(&absolute)?.map(|(found, _)| found))
 }
 
 /// Like [`find`], for an output. Refuses one inside a folder that describes itself, because its

@@ -52,6 +52,14 @@ fn a_file_is_named_by_either_path() {
     }
     sandbox.run("init -k k vault").succeeded();
     sandbox.run("encrypt -k k -o vault in").succeeded();
+    // A single file does not go into a folder that describes itself.
+    sandbox.run("init -k k second").succeeded();
+    sandbox.run("encrypt -R team -o age in/letter.txt").succeeded();
+    for line in
+        ["decrypt --salvage -k k -o second/x vault/letter.txt", "rewrap -i me -R team -o second/x age"]
+    {
+        sandbox.refuses(line, 2, "the output is in an encrypted folder that describes itself");
+    }
     for line in ["decrypt -k k -o k", "decrypt --salvage -k k -o k"] {
         let before = sandbox.content();
         sandbox.run(&format!("{line} vault/letter.txt")).failed(2, "which this command reads");
@@ -125,4 +133,37 @@ fn keys_that_change_are_known_by_every_path() {
     sandbox.run("encrypt -i me -o real/other in").succeeded();
     sandbox.run("rotate -i me real/other").succeeded();
     sandbox.run("verify -i me link/100%").failed(1, "it was replaced since this user first opened it");
+}
+
+/// The cause is not that the file is missing, or under another key.
+#[test]
+fn a_path_beside_a_description_that_cannot_be_read() {
+    let sandbox = sandbox();
+    sandbox.run("init -k k vault").succeeded();
+    sandbox.run("encrypt -k k -o vault in").succeeded();
+    let text = sandbox.read("vault/.sealane");
+    let lines = ["cat -k k vault/letter.txt", "cat -k k vault/sub/none.sealed", "ls -k k vault/sub"];
+    let more = ["decrypt -k k vault/letter.txt", "verify -k k vault/sub/x", "encrypt -k k -o vault/sub/x k"];
+    sandbox.write("vault/.sealane", &text[..text.len() / 2]);
+    for line in lines.iter().chain(&more) {
+        sandbox.refuses(line, 1, "vault/.sealane: expected the description of a folder");
+    }
+    sandbox.write("vault/.sealane", &text);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let path = sandbox.path("vault/.sealane");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+        // Root may read it.
+        for line in lines.iter().chain(&more).filter(|_| fs::File::open(&path).is_err()) {
+            sandbox.refuses(line, 1, "vault/.sealane: permission denied");
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    sandbox.refuses("inspect vault/.sealane", 1, "found the description of an encrypted folder; open the");
+    // Another file of this name far above is none of ours.
+    fs::remove_dir_all(sandbox.path("vault")).unwrap();
+    sandbox.write(".sealane", b"settings of another program");
+    sandbox.run("encrypt -k k -o in/sealed in/letter.txt").succeeded();
+    sandbox.run("verify -k k in/sealed").succeeded();
 }

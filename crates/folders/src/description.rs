@@ -119,10 +119,9 @@ impl Description {
                     return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
                 }
                 // Far above, it may be another file of this name.
-                Err(
-                    Error::Folder(FolderError::DescriptionInvalid(_) | FolderError::DescriptionGone { .. })
-                    | Error::Io { .. },
-                ) if up > 0 => {}
+                Err(Error::Folder(FolderError::DescriptionInvalid(other)))
+                    if up > 0 && !is_ours(&other) => {}
+                Err(Error::Folder(FolderError::DescriptionGone { .. })) if up > 0 => {}
                 found => drop(found?),
             }
         }
@@ -269,6 +268,11 @@ fn is_copy(name: &OsStr) -> bool {
     let lower = name.to_string_lossy().to_lowercase();
     let is_named = lower.trim_start_matches('.').starts_with("sealane");
     is_named && name != Description::NAME && !is_temporary_name(name)
+}
+
+/// Returns whether a file is a description, damaged or not.
+fn is_ours(path: &Path) -> bool {
+    read(path).is_ok_and(|found| String::from_utf8_lossy(&found).contains("\"sealane\": \"folder\""))
 }
 
 fn is_description(content: &[u8]) -> bool {
