@@ -115,13 +115,14 @@ def _own(reference: str, scheme: str, rest: str) -> Key | Keyring:
     """Returns the key of a variable, a file, an entry of the OS keyring or a function."""
     if scheme == "call":
         return call(reference, rest)
-    text = _keyring(reference, rest) if scheme == "keyring" else None
-    try:
-        found = _native.load_reference(reference) if text is None else _native.parse_key(text)
-    except FormatError as error:
-        raise type(error)(f"{reference}: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{shown(reference)}: {error}") from None
+    if scheme != "keyring":
+        found = _native.load_reference(reference)
+    else:
+        text = _keyring(reference, rest)
+        try:
+            found = _native.parse_key(text)
+        except (FormatError, ValueError) as error:
+            raise type(error)(f"{reference}: {error}") from None
     if isinstance(found, PublicKey):
         raise FormatError(f"{reference}: expected a private or symmetric key, found a public key")
     return found

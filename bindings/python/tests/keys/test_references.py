@@ -68,6 +68,21 @@ def test_every_kind_of_reference_finds_its_key(
         assert bytes(keys.resolve(reference)) == bytes(key), reference
 
 
+@pytest.mark.parametrize("text", ["junk", '{"keys":[{"kty":"oct","k":"AAAA"},{"kty":"oct","k":"AAAA"}]}'])
+def test_an_error_names_the_reference_once(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, ring: Ring, text: str
+) -> None:
+    monkeypatch.setenv("SOME_KEY", text)
+    (tmp_path / "key").write_text(text)
+    ring.set_password("sealane", "me", text)
+    for reference in "env:SOME_KEY", f"file:{tmp_path}/key", "keyring:sealane/me":
+        with pytest.raises((sealane.FormatError, ValueError)) as raised:
+            keys.resolve(reference)
+        where = reference.removeprefix("file:")
+        assert str(raised.value).startswith(f"{where}: ")
+        assert str(raised.value).count(where) == 1
+
+
 @pytest.mark.parametrize(
     ("reference", "error"),
     [
