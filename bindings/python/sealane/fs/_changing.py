@@ -112,6 +112,10 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             if not self.guard.leads_to_key(one) and not self.guard.is_same(one, other)
         ]
         folders = [one for one, _ in pairs if await self._is_folder_only(one)]
+        for folder in folders if isinstance(path1, list) else ():
+            is_alone = not any(one.startswith(f"{folder}/") for one, _ in pairs)
+            if is_alone and await self.store.call("ls", folder, detail=False):
+                raise _whole(folder)
         files = [one for one, _ in pairs if one not in folders]
         if overwritten := {other for _, other in pairs}.intersection(files):
             text = f"Moving would overwrite {min(overwritten)!r}, which is moved as well"
@@ -138,6 +142,8 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             sources = await self._expand_path(path1, recursive, maxdepth)
             if one and (not recursive or maxdepth is not None):
                 sources = [path for path in sources if not await self._is_folder_only(path)]
+                if not sources:
+                    raise _whole(path1)
             pattern = one and self.store.is_pattern(path1)
             inside = one and (
                 (pattern and len(sources) == 1)
@@ -401,3 +407,9 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             return False
         os.makedirs(lpath, exist_ok=True)
         return True
+
+
+def _whole(folder: str) -> OSError:
+    """Returns the error for a folder that would stay, because its content is not moved."""
+    text = "Directory not empty: give recursive=True, and neither maxdepth nor a list, to move it"
+    return OSError(errno.ENOTEMPTY, text, folder)

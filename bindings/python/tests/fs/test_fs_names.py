@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pathlib
 import re
 import sys
@@ -35,8 +36,8 @@ def has_magic(path: str) -> bool:
     return "*" in path
 
 
-def over(below: Any) -> Any:
-    return SealaneFileSystem(fs=below, key="env:DATASET_KEY", skip_instance_cache=True)
+def over(below: Any, key: str = "env:DATASET_KEY") -> Any:
+    return SealaneFileSystem(fs=below, key=key, skip_instance_cache=True)
 
 
 class Versioned(MemoryFileSystem):
@@ -224,6 +225,31 @@ def test_what_the_plain_filesystem_refuses_to_remove(
         with pytest.raises(OSError, match="not empty"):
             one.rmdir(str(tmp_path / "d"))
     assert (tmp_path / "d" / "inner").exists()
+
+
+def test_a_full_folder_that_would_stay_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the plain filesystem does: its content moves only with ``recursive``."""
+    module = types.ModuleType("some_keys")
+    module.of = lambda path: KEY
+    monkeypatch.setitem(sys.modules, "some_keys", module)
+    for key in "env:DATASET_KEY", "each:some_keys:of":
+        fs = over(MemoryFileSystem(global_store=False, skip_instance_cache=True), key)
+        fs.pipe({"/m/full/a": b"1", "/m/full/sub/b": b"2", "/m/only/sub/c": b"3"})
+        before = fs.find("/")
+        calls: list[tuple[Any, ...]] = [("/m/full",), (["/m/full"],), ("/m/only/*",), ("/m/only", True, 1)]
+        for source, *options in calls:
+            with pytest.raises(OSError, match="not empty: give recursive=True") as raised:
+                fs.mv(source, "/m/to", *options)
+            assert raised.value.errno == errno.ENOTEMPTY
+        with pytest.raises(OSError, match="not empty"):
+            fs.mv(["/m/full"], ["/m/to"], recursive=True)
+        assert fs.find("/") == before
+        fs.makedirs("/m/empty")
+        fs.mv(["/m/empty"], ["/m/to"])
+        assert fs.isdir("/m/to")
+        assert not fs.exists("/m/empty")
+        fs.mv("/m/full", "/m/moved", recursive=True)
+        assert fs.find("/m/moved") == ["/m/moved/a", "/m/moved/sub/b"]
 
 
 def test_a_server_without_byte_ranges_is_named() -> None:
