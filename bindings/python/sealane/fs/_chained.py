@@ -1,4 +1,4 @@
-"""What the filesystems over another one share: how they find it, and how they strip paths."""
+"""What the filesystems over another one share: how they find it, and how it reads paths."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import fsspec
+from fsspec.implementations.cached import CachingFileSystem
+from fsspec.implementations.dirfs import DirFileSystem
 
 _OF_FSSPEC = {"batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
 """Options that fsspec's own classes take."""
@@ -43,3 +45,18 @@ def stripping(own: Callable[[Any], Any], fs: Any) -> Callable[[Any], Any]:
         return fs._strip_protocol(own(path))
 
     return strip_protocol
+
+
+def split_version(fs: Any, path: str) -> tuple[Any, str, str]:
+    """Returns the filesystem with the files, the path there, and the part that names the file."""
+    while isinstance(fs, DirFileSystem | CachingFileSystem):
+        path = fs._join(path) if isinstance(fs, DirFileSystem) else path
+        fs = fs.fs
+    parts = fs.split_path(path) if hasattr(fs, "split_path") else (path,)
+    return fs, path, "/".join(part for part in parts[:2] if part)
+
+
+def without_version(fs: Any, path: str) -> str:
+    """Returns a path without the version that it names, as in ``bucket/key?versionId=…``."""
+    _, whole, name = split_version(fs, path)
+    return path.removesuffix(whole.strip("/").removeprefix(name.strip("/")))

@@ -16,6 +16,7 @@ from sealane._native import DecryptWith, EncryptWith, Key, Keyring, check_key, s
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import escaped
 from sealane.fs import _dataset_key
+from sealane.fs._chained import without_version
 from sealane.fs._store import is_object_store
 
 _EACH = "each:"
@@ -138,6 +139,7 @@ class Keys:
         return found
 
     def _key_of(self, path: str) -> Key | Keyring:
+        path = without_version(self._files, path)
         return _reference.call(self._key, self._key.removeprefix(_EACH), path)
 
 

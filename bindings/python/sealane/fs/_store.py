@@ -40,6 +40,7 @@ from sealane._error_paths import asking
 from sealane._native import check_target
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._budget import Budget
+from sealane.fs._chained import split_version
 from sealane.fs._thread_loop import ThreadLoop
 
 T = TypeVar("T")
@@ -297,18 +298,13 @@ class Store:
 
     def check_name(self, path: str, source: str = "") -> None:
         """Raises ValueError for a name that would change, or is in a folder that describes itself."""
-        fs, whole = self.fs, path
-        while isinstance(fs, DirFileSystem | CachingFileSystem):
-            whole = fs._join(whole) if isinstance(fs, DirFileSystem) else whole
-            fs = fs.fs
+        fs, whole, name = split_version(self.fs, path)
         if isinstance(fs, LocalFileSystem):
             check_target(whole)
         # On a server, to look for a description would take a request.
         elif posixpath.basename(whole) == ".sealane" != posixpath.basename(source):
             raise ValueError(f"{path}: it may have the only copy of a folder's keys; choose another name")
-        parts = fs.split_path(whole) if hasattr(fs, "split_path") else (whole,)
-        name = "/".join(part for part in parts[:2] if part)
-        if name.strip("/") != whole.strip("/") or any(parts[2:]):
+        if name.strip("/") != whole.strip("/"):
             raise ValueError(f"{path}: {type(self.fs).__name__} would write {name!r}; choose another name")
 
     async def together(

@@ -227,6 +227,27 @@ def test_what_the_plain_filesystem_refuses_to_remove(
     assert (tmp_path / "d" / "inner").exists()
 
 
+def test_a_key_for_each_file_is_one_for_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, asked = types.ModuleType("some_keys"), []
+    module.of = lambda path: asked.append(path) or KEY
+    monkeypatch.setitem(sys.modules, "some_keys", module)
+    below = Versioned(global_store=False)
+    for fs, name in (
+        (over(below, "each:some_keys:of"), "/b/key"),
+        (
+            over(DirFileSystem("b", below), "each:some_keys:of"),
+            "key",
+        ),
+    ):
+        fs.pipe_file(name, b"data")
+        below.store["/b/key?versionId=1"] = below.store["/b/key"]
+        assert fs.cat_file(f"{name}?versionId=1") == b"data"
+        with fs.open(f"{name}?versionId=1") as file:
+            assert file.read() == b"data"
+        assert set(asked) == {name}
+        asked.clear()
+
+
 def test_a_full_folder_that_would_stay_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the plain filesystem does: its content moves only with ``recursive``."""
     module = types.ModuleType("some_keys")
