@@ -155,6 +155,7 @@ def staged(path: str, *, exclusive: bool = False, durable: bool = False) -> Iter
     With ``exclusive``, an existing file is an error. With ``durable``, the content is on disk
     before the file gets its name.
     """
+    _native.check_target(path)
     with finishing(Writer.plain(path, exclusive), durable) as file:
         yield file
 

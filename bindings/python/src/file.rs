@@ -309,8 +309,7 @@ impl Writer {
     #[staticmethod]
     fn plain(py: Python<'_>, path: PathBuf, exclusive: bool) -> PyResult<Self> {
         let create = if exclusive { file::OutputFile::create_new } else { file::OutputFile::create };
-        let checked = || check_target(&path, false).and_then(|()| create(&path));
-        let output = py.detach(checked).map_err(raise)?;
+        let output = py.detach(|| create(&path)).map_err(raise)?;
         Ok(Self::new(Content::Plain(output), Some(path)))
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import filecmp
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -60,3 +62,14 @@ def without_version(fs: Any, path: str) -> str:
     """Returns a path without the version that it names, as in ``bucket/key?versionId=…``."""
     _, whole, name = split_version(fs, path)
     return path.removesuffix(whole.strip("/").removeprefix(name.strip("/")))
+
+
+def keeps_place(source: str, copy: str) -> bool:
+    """Returns whether a file keeps its place in a copy of the encrypted folder that it is in."""
+    while (name := os.path.basename(source)) and name == os.path.basename(copy):
+        source, copy = os.path.dirname(source), os.path.dirname(copy)
+        own, other = os.path.join(source, ".sealane"), os.path.join(copy, ".sealane")
+        if os.path.exists(own):
+            is_copy = os.path.exists(other) and not os.path.samefile(own, other)
+            return is_copy and filecmp.cmp(own, other, shallow=False)
+    return False

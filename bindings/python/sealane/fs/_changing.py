@@ -17,7 +17,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK, Callback
 from fsspec.utils import isfilelike, other_paths
 
 from sealane import _native
-from sealane._endpoints import PIECE, copy, refuse_stream, staged
+from sealane._endpoints import PIECE, copy, finishing, refuse_stream, staged
 from sealane._error_paths import about
 from sealane.fs._chained import check_depth
 from sealane.fs._keys import Guard, Keys
@@ -66,7 +66,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
 
     def _copy_local(self, path1: str, path2: str) -> None:
         refuse_stream(path1)
-        with open(path1, "rb", buffering=0) as source, staged(path2) as file:
+        with open(path1, "rb", buffering=0) as source, finishing(_native.Writer.plain(path2, False)) as file:
             shutil.copyfileobj(source, file, PIECE)
 
     async def _mv(

@@ -40,7 +40,7 @@ from sealane._error_paths import asking
 from sealane._native import check_target
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._budget import Budget
-from sealane.fs._chained import split_version
+from sealane.fs._chained import keeps_place, split_version
 from sealane.fs._thread_loop import ThreadLoop
 
 T = TypeVar("T")
@@ -300,7 +300,11 @@ class Store:
         """Raises ValueError for a name that would change, or is in a folder that describes itself."""
         fs, whole, name = split_version(self.fs, path)
         if isinstance(fs, LocalFileSystem):
-            check_target(whole)
+            try:
+                check_target(whole)
+            except ValueError:
+                if not (source and keeps_place(split_version(self.fs, source)[1], whole)):
+                    raise
         # On a server, to look for a description would take a request.
         elif posixpath.basename(whole) == ".sealane" != posixpath.basename(source):
             raise ValueError(f"{path}: it may have the only copy of a folder's keys; choose another name")

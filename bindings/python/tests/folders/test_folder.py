@@ -206,6 +206,28 @@ def test_forgotten_options_of_other_folders(tmp_path: Path, data: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("below", ["disk", "folder"])
+def test_a_filesystem_copies_a_whole_folder_as_it_is(tmp_path: Path, data: Path, below: str) -> None:
+    for number in range(200):
+        (data / f"more {number}").write_bytes(b"")
+    folder = Folder.create(tmp_path / "vault", key=KEY)
+    assert folder.encrypt_from(data).done == 203
+    KEY.save(tmp_path / "key")
+    (tmp_path / "copies").mkdir()
+    disk, root = fsspec.filesystem("file"), str(tmp_path)
+    if below == "folder":
+        disk, root = DirFileSystem(root, disk), ""
+    fs = SealaneFileSystem(fs=disk, key=f"file:{tmp_path / 'key'}")
+    for _ in range(2):
+        fs.cp(f"{root}/vault", f"{root}/copies/", recursive=True)
+        assert content(tmp_path / "copies" / "vault") == content(tmp_path / "vault")
+    before = content(tmp_path)
+    for source, target in ("vault/letter.txt.sealed", "x"), ("copies/vault/letter.txt.sealed", "sub/letter"):
+        with pytest.raises(ValueError, match="encrypted folder that describes itself"):
+            fs.cp(f"{root}/{source}", f"{root}/vault/{target}")
+    assert content(tmp_path) == before
+
+
 @pytest.mark.parametrize("encrypt_names", [False, True])
 def test_single_files_do_not_go_into_a_folder_that_describes_itself(
     tmp_path: Path, data: Path, encrypt_names: bool
