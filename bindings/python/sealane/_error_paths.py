@@ -115,8 +115,9 @@ class asking(about):
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if not isinstance(error, Exception):
             return
-        keyword = isinstance(error, TypeError) and "unexpected keyword argument" in str(error)
-        refused = keyword or (type(error) is ValueError and not self._server)
+        if isinstance(error, FileNotFoundError) and _is_of_keyword(error.__cause__):
+            raise named(TypeError(str(error.__cause__)), self._path) from None  # HTTPFileSystem hides it.
+        refused = _is_of_keyword(error) or (type(error) is ValueError and not self._server)
         if refused or isinstance(error, SealaneError | OSError | NotImplementedError | MemoryError):
             other = named(error, self._path)
         elif type(error) is ValueError:
@@ -125,6 +126,10 @@ class asking(about):
             other = OSError(errno.EIO, escaped(f"{type(error).__name__}: {error}"), self._path)
         if other is not error:
             raise other from _shown(error)
+
+
+def _is_of_keyword(error: BaseException | None) -> bool:
+    return isinstance(error, TypeError) and "unexpected keyword argument" in str(error)
 
 
 # Python's own table, turned round. The smallest number of a class is its plainest, except EPERM.

@@ -8,6 +8,7 @@ import io
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from sealane._error_paths import about
 from sealane.fs._chained import check_depth
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
+from sealane.fs._reading import LocalFile
 from sealane.fs._rewrap import properties_of
 from sealane.fs._store import BUDGET, Store, moves_itself, value_of
 from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, put_with, read_to, write_whole
@@ -356,7 +358,11 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             self.store.check_keywords("get_file", kw)
             if out is not None or not await self._make_folder(rpath, os.fspath(lpath)):
                 target = os.fspath(lpath) if out is None else out
-                await self.store.compute(self._get_opened, rpath, target, callback, kw, waits=True)
+                with tempfile.TemporaryDirectory() as folder:
+                    sealed = os.path.join(folder, "sealed")
+                    await self.store.call("get_file", rpath, sealed, **kw)
+                    work = partial(self._get_sealed, rpath, sealed, target, callback)
+                    await self.store.compute(work, waits=True)
         elif out is not None:
             with self.store.counted():
                 await read_to(self.store, rpath, out, await self._decryption(rpath), callback)
@@ -381,16 +387,15 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             if not (objects and await self._make_folder(rpath, lpath)):
                 raise
 
-    def _get_opened(self, rpath: str, out: Any, callback: Callback, options: dict[str, Any]) -> None:
+    def _get_sealed(self, rpath: str, sealed: str, out: Any, callback: Callback) -> None:
         target: Any = contextlib.nullcontext(out)
         if isinstance(out, str):
             os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
             target = staged(out)
-        with self._open(rpath, **options) as source, target as file:
+        with about(rpath), open(sealed, "rb") as below, target as file:
+            source: Any = LocalFile(self, rpath, self.keys.decryption(rpath), below)
             callback.set_size(source.size)
-            while piece := source.read(PIECE):
-                file.write(piece)
-                callback.relative_update(len(piece))
+            copy(source, file.write, progress_of(callback))
 
     def _get_local(self, rpath: str, lpath: str, callback: Callback) -> None:
         if os.path.isdir(rpath):

@@ -424,6 +424,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 size = kwargs.pop("size", None)
                 caching: dict[str, Any] = {"block_size": block_size, "cache_options": cache_options}
                 file: Any
+        if isinstance(block_size, int) and block_size < 0:
+            raise ValueError(f"block_size must be positive, not {block_size}")  # Caches would skip bytes.
                 if kwargs.keys() - {"cache_type"}:
                     file = FileOver(self, path, decryption, self._blocking.files, **caching, **kwargs)
                 elif self.local:
@@ -434,9 +436,9 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                         self.store.files, "default_block_size", None
                     )
                     file = RemoteFile(self, path, self._blocking, opened, **caching, **kwargs)
-                if size not in (None, file.size):
+                if size not in (None, found := file.size):
                     file.close()
-                    raise ValueError(f"{escaped(path)}: size is {size}, but the file has {file.size} bytes")
+                    raise ValueError(f"{escaped(path)}: size is {size}, but the file has {found} bytes")
                 return file
             encryption, exclusive, upload = self.keys.encryption(path), mode == "xb", None
             if self.local:
