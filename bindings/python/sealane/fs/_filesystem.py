@@ -269,12 +269,20 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         path = self._strip_protocol(path)
         check = partial(plain_entry, listed=False)
         found: dict[str, Any] = await self.store.call("info", path, check=check, **kwargs)
-        if found.get("type") == "file" and found["size"] == 0 and not kwargs:
+        if found.get("type") != "file" or kwargs:
+            return found
+        if found["size"] is None:
+            with asking(path):
+                found = check(found | {"size": await self.store.size(path)})
+        if found["size"] == 0:
             await self._verified(path)  # Nobody would open it to read no bytes.
         return found
 
     async def _du(self, path: str, total: bool = True, maxdepth: int | None = None, **kwargs: Any) -> Any:
-        found = await self._find(path, maxdepth=maxdepth, **kwargs, detail=True)
+        found = await self._find(path, maxdepth=maxdepth, **(kwargs | {"detail": True}))
+        unknown = [name for name, entry in found.items() if entry.get("size") is None]
+        infos = await self.store.together([partial(self._info, name) for name in unknown])
+        found |= zip(unknown, map(value_of, infos), strict=True)
         sizes = {name: entry["size"] for name, entry in found.items()}
         return sum(sizes.values()) if total else sizes
 

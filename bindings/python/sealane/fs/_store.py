@@ -440,6 +440,11 @@ class Store:
         if not self._in_memory:
             await asyncio.sleep(0)  # Transfers of the same call start now and are counted.
         share = max(self.budget.total // self._transfers, LEAST)
+        return found if found["size"] is not None else check(found | {"size": await self.size(path)})
+
+    async def size(self, path: str) -> int | None:
+        """Returns a file's size. A cache's properties are those of a listing, which may have none."""
+        found: int | None = await self.call("size", path, check=file_size)
         return min(self.sizes.get(path, share - 1) + 1, most)
 
     async def fetch(self, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
