@@ -187,6 +187,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
             asynchronous = fs.asynchronous
             storage_options.setdefault("batch_size", fs.batch_size)
         self.fs, self.store = fs, Store(fs)
+        if not self.store.parallel:
+            storage_options.setdefault("batch_size", 1)
         super().__init__(asynchronous=bool(asynchronous), **storage_options)
         self.local = isinstance(fs, LocalFileSystem)
         """Whether the files are on a local disk, so that the core reads and writes them itself."""
@@ -422,6 +424,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     ) -> Any:
         if mode not in ("rb", "wb", "xb"):
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: files are written as a whole")
+        if isinstance(block_size, int) and block_size < 0:
+            raise ValueError(f"block_size must be positive, not {block_size}")  # Caches would skip bytes.
         if mode == "rb":
             self.guard.refuse(path)
         else:
@@ -432,8 +436,6 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 size = kwargs.pop("size", None)
                 caching: dict[str, Any] = {"block_size": block_size, "cache_options": cache_options}
                 file: Any
-        if isinstance(block_size, int) and block_size < 0:
-            raise ValueError(f"block_size must be positive, not {block_size}")  # Caches would skip bytes.
                 if kwargs.keys() - {"cache_type"}:
                     file = FileOver(self, path, decryption, self._blocking.files, **caching, **kwargs)
                 elif self.local:
@@ -540,9 +542,19 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                 out[at] = data
                 if isinstance(data, TruncatedError | OSError | ValueError):
                     others[at] = partial(self._past_the_end, one, data)
-        results = await self.store.together(list(others.values()), batch_size)
-        for at, result in zip(others, results, strict=True):
-            out[at] = result
+        groups: dict[int | str, list[int]] = {}
+        for at in others:
+            # A cache that gets a file twice at once returns the part that is there.
+            groups.setdefault(at if self.store.awaited else paths[at], []).append(at)
+
+        async def read(group: list[int]) -> None:
+            for at in group:
+                try:
+                    out[at] = await others[at]()
+                except Exception as error:
+                    out[at] = error
+
+        await self.store.together([partial(read, group) for group in groups.values()], batch_size)
         return out
 
     def _local_size(self, paths: list[str]) -> int | None:

@@ -30,7 +30,7 @@ from typing import Any, Final, TypeVar
 from fsspec.asyn import AsyncFileSystem, _get_batch_size, get_loop
 from fsspec.core import url_to_fs
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
-from fsspec.implementations.cached import CachingFileSystem
+from fsspec.implementations.cached import CachingFileSystem, SimpleCacheFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
@@ -120,6 +120,17 @@ def moves_itself(fs: Any) -> bool:
     return own or inspect.iscoroutinefunction(getattr(fs, "_mv", None))
 
 
+def takes_threads(fs: Any) -> bool:
+    """Returns whether several threads may call a filesystem.
+
+    fsspec calls a synchronous one from one thread: files of an archive share a position, calls of
+    FTP a connection. Data of another file would look like data that was changed.
+    """
+    while isinstance(fs, DirFileSystem | SimpleCacheFileSystem):
+        fs = fs.fs
+    return is_asynchronous(fs) or isinstance(fs, LocalFileSystem | MemoryFileSystem)
+
+
 def _has_magic_of(fs: Any) -> Callable[[str], Any]:
     """Returns the function with which the filesystem's ``glob`` recognizes a pattern."""
     while isinstance(fs, DirFileSystem | CachingFileSystem):
@@ -160,6 +171,7 @@ class Store:
         self.files = in_mode(fs, asynchronous=False)
         """The same filesystem for blocking calls, such as those of its file objects."""
         self.awaited = is_asynchronous(fs)
+        self.parallel = takes_threads(fs)
         self._glob = _has_magic_of(fs)
         self._in_memory = type(without_folder(fs)) is MemoryFileSystem
         self._on_disk = type(fs) is LocalFileSystem
@@ -176,7 +188,7 @@ class Store:
         self.budget, self.rest = Budget(unlimited or BUDGET), Budget(unlimited or REST)
         self._transfers = 0
         self._loops = threading.local()
-        self._executors: dict[bool, ThreadPoolExecutor] = {}
+        self._executors: dict[tuple[bool, bool], ThreadPoolExecutor] = {}
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
@@ -243,11 +255,20 @@ class Store:
                 if self._in_memory or (self._on_disk and name in QUESTIONS):
                     found = work(path, *args, **options)
                 else:
-                    found = await self.compute(partial(work, path, *args, **options))
+                    found = await self.blocking(partial(work, path, *args, **options))
             return found if check is None else check(found)
 
+    async def blocking(self, work: Callable[[], T]) -> T:
+        """Runs a blocking call of the filesystem in a thread."""
+        return await self.compute(work, alone=not self.parallel)
+
     async def compute(
-        self, work: Callable[..., T], *args: Any, size: int | None = None, waits: bool = False
+        self,
+        work: Callable[..., T],
+        *args: Any,
+        size: int | None = None,
+        waits: bool = False,
+        alone: bool = False,
     ) -> T:
         """Runs ``work(*args)`` in a thread, for processor time, a local file or a blocking call.
 
@@ -258,14 +279,17 @@ class Store:
         waits : bool
             Whether the work itself uses the store. It gets its own threads, because all others
             might be waiting for it.
+        alone : bool
+            Whether to wait for all other such work.
         """
         if size is not None and size <= INLINE:
             return work(*args)
-        if waits not in self._executors:
-            self._executors[waits] = ThreadPoolExecutor(THREADS, thread_name_prefix="sealane.fs")
+        if (kind := (waits, alone)) not in self._executors:
+            threads = 1 if alone else THREADS
+            self._executors[kind] = ThreadPoolExecutor(threads, thread_name_prefix="sealane.fs")
         context = contextvars.copy_context()
         running: asyncio.Future[T | _Failure] = asyncio.get_running_loop().run_in_executor(
-            self._executors[waits], lambda: _caught(context.run, work, *args)
+            self._executors[kind], lambda: _caught(context.run, work, *args)
         )
         cancelled: BaseException | None = None
         while not running.done():
@@ -397,6 +421,11 @@ class Store:
             return {**info, "size": size}
 
         found: dict[str, Any] = await self.call("info", path, check=check)
+        return found if found["size"] is not None else check(found | {"size": await self.size(path)})
+
+    async def size(self, path: str) -> int | None:
+        """Returns a file's size. A cache's properties are those of a listing, which may have none."""
+        found: int | None = await self.call("size", path, check=file_size)
         return found
 
     async def with_info(self, path: str, work: Callable[[dict[str, Any]], Coroutine[Any, Any, T]]) -> T:
@@ -440,11 +469,6 @@ class Store:
         if not self._in_memory:
             await asyncio.sleep(0)  # Transfers of the same call start now and are counted.
         share = max(self.budget.total // self._transfers, LEAST)
-        return found if found["size"] is not None else check(found | {"size": await self.size(path)})
-
-    async def size(self, path: str) -> int | None:
-        """Returns a file's size. A cache's properties are those of a listing, which may have none."""
-        found: int | None = await self.call("size", path, check=file_size)
         return min(self.sizes.get(path, share - 1) + 1, most)
 
     async def fetch(self, path: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import io
 import os
+import shutil
 import sys
 import tempfile
 import weakref
@@ -278,11 +279,14 @@ class Upload:
         store, temporary = self._store, temporary_name(self._path)
         if self._exclusive:
             store.run(store.refuse_existing(self._path))
-        try:
+
+        def write() -> None:
             with asking(self._path), self._fs.open(temporary, "wb", **self._options) as file:
                 spilled.seek(0)
-                while piece := spilled.read(PART):
-                    file.write(piece)
+                shutil.copyfileobj(spilled, file, PART)
+
+        try:
+            store.run(store.blocking(write))
             spilled.close()
             store.run(store.rename(temporary, self._path, of=self._path))
         except BaseException:
