@@ -131,6 +131,18 @@ def takes_threads(fs: Any) -> bool:
     return is_asynchronous(fs) or isinstance(fs, LocalFileSystem | MemoryFileSystem)
 
 
+def renames(fs: Any) -> bool:
+    """Returns whether a filesystem can give a complete file its name."""
+    while isinstance(fs, DirFileSystem | CachingFileSystem):
+        fs = fs.fs
+    kind, start = (AsyncFileSystem, "_") if is_asynchronous(fs) else (AbstractFileSystem, "")
+
+    def is_own(name: str) -> bool:
+        return getattr(getattr(fs, name, None), "__func__", None) is not getattr(kind, name, None)
+
+    return moves_itself(fs) or (is_own(f"{start}cp_file") and (is_own(f"{start}rm_file") or is_own("_rm")))
+
+
 def _has_magic_of(fs: Any) -> Callable[[str], Any]:
     """Returns the function with which the filesystem's ``glob`` recognizes a pattern."""
     while isinstance(fs, DirFileSystem | CachingFileSystem):
@@ -334,6 +346,13 @@ class Store:
             raise ValueError(f"{path}: it may have the only copy of a folder's keys; choose another name")
         if name.strip("/") != whole.strip("/"):
             raise ValueError(f"{path}: {type(self.fs).__name__} would write {name!r}; choose another name")
+        self.check_writes(path)
+
+    def check_writes(self, path: str) -> None:
+        """Raises NotImplementedError if no complete file can appear under a name."""
+        if not (self.whole or renames(self.files)):
+            text = f"{type(self.fs).__name__} cannot rename files, so an incomplete one would be left"
+            raise NotImplementedError(f"{path}: {text}")
 
     async def together(
         self, works: Sequence[Callable[[], Coroutine[Any, Any, T]]], batch_size: int | None = None

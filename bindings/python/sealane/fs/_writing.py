@@ -189,6 +189,7 @@ class Upload:
     ) -> None:
         self._store, self._fs, self._path, self._exclusive = store, store.files, path, exclusive
         self._options = options if block_size is None else {"block_size": block_size, **options}
+        store.check_writes(path)
         if exclusive:
             # Fail now rather than after writing all data. The end of the upload checks again.
             store.run(store.refuse_existing(path))
