@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 import sealane
 from sealane._native import parquet_footer
-from sealane.exceptions import FormatError
-from sealane.parquet import KmsClient, ParquetKeys
+from sealane.exceptions import FormatError, SealaneError
+from sealane.parquet import KmsClient, ParquetKeys, _opening
 from sealane.parquet._opening import data_key, material
 
 FRAME = pl.DataFrame({"a": range(1000), "b": [f"name {n}" for n in range(1000)]})
@@ -147,3 +148,34 @@ def test_a_key_of_the_footer_under_the_name_of_another(
             ):
                 with pytest.raises(sealane.FormatError, match=r"key is under 'pii'"):
                     work()
+
+
+def test_who_changes_what_a_file_says_does_not_lock_others_out(
+    keys: ParquetKeys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file with the encrypted keys is authenticated by nothing but the keys in it."""
+    monkeypatch.setattr(_opening, "_OWNERS", {})
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path in paths:
+        properties = keys.encryption("table", {"pii": ["b"]}, external=path)
+        pq.write_table(FRAME.to_arrow(), path, encryption_properties=properties)
+    beside = tmp_path / "_KEY_MATERIAL_FOR_a.parquet.json"
+    genuine = beside.read_text()
+    for name in "table", "unknown", "x" * 2000, "pii":
+        beside.write_text(genuine.replace(r'"masterKeyID\":\"pii', rf'"masterKeyID\":\"{name}'))
+        with contextlib.suppress(SealaneError):
+            keys.open(paths[0])
+        for footer, columns in ("table", {"pii": ["b"]}), (None, None):
+            with keys.open(paths[1], footer, columns) as file:
+                decryption = keys.decryption(file, external=paths[1])
+                assert pq.read_table(file, decryption_properties=decryption) == FRAME.to_arrow()
+    assert set(_opening._OWNERS.values()) == {"table", None}
+    # What is remembered is limited; then every file must prove what it says.
+    monkeypatch.setattr(_opening, "MAX_OWNERS", len(_opening._OWNERS))
+    path, other = tmp_path / "c.parquet", ParquetKeys(keys._references)
+    properties = other.encryption("table", {"pii": ["b"]})
+    pq.write_table(FRAME.to_arrow(), path, encryption_properties=properties)
+    other.open(path, "table", {"pii": ["b"]}).close()
+    with pytest.raises(FormatError, match="key is under 'pii'"):
+        ParquetKeys({"table": "env:TABLE"}).open(path)
+    assert len(_opening._OWNERS) == _opening.MAX_OWNERS

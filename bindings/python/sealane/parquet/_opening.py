@@ -25,15 +25,16 @@ from sealane._endpoints import refuse_stream
 from sealane._error_paths import about
 from sealane._frames import forgetting
 from sealane._native import Aead
-from sealane.exceptions import FormatError, SealaneError
+from sealane.exceptions import AuthenticationError, FormatError, KeyNotFoundError, SealaneError
 from sealane.parquet._client import KmsClient, cipher_of, single_key
 from sealane.parquet._footer import Footer, read_at, read_footer
 
 Columns: TypeAlias = Mapping[str, Iterable[str]]
 PathOrFile: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
-_OWNERS: dict[str, str] = {}
-"""The master keys of the keys that encrypt data keys, by identifier."""
+_OWNERS: dict[str, str | None] = {}
+"""The master keys of the keys that encrypt data keys, by identifier; None if files name several."""
+MAX_OWNERS = 1 << 16
 
 
 class EncryptedFile(pa.PythonFile):  # type: ignore[misc]
@@ -174,11 +175,8 @@ class Requirement:
                 continue
             found = material(stored, store)
             names[stored] = name = sys.intern(found["masterKeyID"])
-            # PyArrow finds a key that it has decrypted by its identifier alone, in later files too,
-            # so a key under one master key would serve columns that must be under another.
-            kek = str(found.get("keyEncryptionKeyID"))
-            if found.get("doubleWrapping") and _OWNERS.setdefault(kek, name) != name:
-                raise FormatError(f"the file says that a key is under {name!r}, which was under another key")
+            if found.get("doubleWrapping"):
+                self._check_owner(str(found.get("keyEncryptionKeyID")), name, found)
         main = names[footer.key] if footer.key else self._footer
         if self._footer not in (None, main):
             raise FormatError(f"the footer must be under the key {self._footer!r}, and is under {main!r}")
@@ -194,6 +192,25 @@ class Requirement:
             if kind == "clear" or under not in (None, *allowed):
                 state = "is in clear" if kind == "clear" else f"is under {under!r}"
                 raise FormatError(f"the column {column!r} must be under the key {allowed[0]!r}, and {state}")
+
+    def _check_owner(self, identifier: str, name: str, found: dict[str, Any]) -> None:
+        """Raises FormatError if a key was under another master key, by its identifier.
+
+        PyArrow finds a key that it has decrypted by its identifier alone, in later files too, so a
+        key under one master key would serve columns that must be under another.
+        """
+        if identifier not in _OWNERS and len(_OWNERS) < MAX_OWNERS and len(identifier + name) < 1000:
+            _OWNERS[identifier] = name
+        if _OWNERS.get(identifier) == name:
+            return
+        # Anybody can change what the earlier file said, so this file must prove what it says.
+        if identifier in _OWNERS:
+            _OWNERS[identifier] = None
+        try:
+            data_key(self._client, found)
+        except (AuthenticationError, FormatError, KeyNotFoundError) as error:
+            text = f"the file says that a key is under {name!r}, and does not prove it: {error}"
+            raise FormatError(text) from error
 
 
 class Guard(pafs.FileSystemHandler):  # type: ignore[misc]
