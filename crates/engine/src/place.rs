@@ -218,7 +218,31 @@ pub fn own_descriptor(number: u32) -> io::Result<File> {
     if let Ok(file) = duplicated(std::process::id() as i32, number as i32) {
         return Ok(file);
     }
-    File::open(format!("/dev/fd/{number}"))
+    let file = File::open(format!("/dev/fd/{number}"))?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    seek_like(&file, number)?;
+    Ok(file)
+}
+
+/// Moves a file that was opened again to the position of a descriptor that cannot be shared.
+/// Nobody else sees what is read there, so a second reader would get it once more.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn seek_like(mut file: &File, number: u32) -> io::Result<()> {
+    use std::collections::BTreeSet;
+    use std::io::{Seek, SeekFrom};
+    use std::sync::{Mutex, PoisonError};
+    static READ: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+    if !file.metadata()?.is_file() {
+        return Ok(()); // A pipe or a device has no position.
+    }
+    let text = fs::read_to_string(format!("/proc/self/fdinfo/{number}"))?;
+    let position = text.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok());
+    let is_new = READ.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+    let Some(position) = position.filter(|_| is_new) else {
+        let text = "the open file cannot be shared here, so it can be read once only; use a pipe";
+        return Err(io::Error::new(ErrorKind::Unsupported, text));
+    };
+    file.seek(SeekFrom::Start(position)).map(drop)
 }
 
 fn outside(root: &Path) -> io::Error {
