@@ -53,7 +53,9 @@ fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
 /// The native module of the package ``sealane``; the package is the public interface.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
+    use pyo3::sync::PyOnceLock;
 
     #[pymodule_export]
     use crate::{
@@ -106,10 +108,17 @@ mod _native {
     #[pymodule_export]
     const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 
-    /// Lets folders use key services. Removes the list of names that PyO3 makes: the type stubs
-    /// would have to repeat it.
+    /// Refuses a second interpreter: PyO3 finds our exceptions once, and `except` would not know those
+    /// of another one. Lets folders use key services. Removes the list of names that PyO3 makes: the
+    /// type stubs would have to repeat it.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        static FIRST: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+        let py = module.py();
+        let own = py.import("sys")?;
+        if !FIRST.get_or_init(py, || own.clone().unbind()).is(&own) {
+            return Err(PyImportError::new_err("another interpreter of this process has imported sealane"));
+        }
         sealane::keys::set_wrapping_services(crate::folder::SERVICES);
         crate::keys::never_pickle(module)?;
         module.delattr("__all__")

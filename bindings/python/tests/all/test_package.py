@@ -115,3 +115,18 @@ def test_the_doctor_names_the_interpreter() -> None:
     report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     assert report["machine"]["host"] == f"Python {platform.python_version()}"
     assert report["problems"] == []
+
+
+def test_a_second_interpreter_in_one_process() -> None:
+    """There, no ``except`` would catch our exceptions."""
+    there = "try:\n import sealane\nexcept ImportError as error:\n print(error)"
+    code = f"""
+import importlib.util, sealane
+name = "_interpreters" if importlib.util.find_spec("_interpreters") else "_xxsubinterpreters"
+interpreters = importlib.import_module(name)
+interpreters.run_string(interpreters.create(), {there!r})
+importlib.reload(sealane)
+"""
+    done = run(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert "interpreter" in done.stdout
