@@ -69,6 +69,7 @@ pub use listing::leads_out;
 pub use options::{JobKeys, JobOptions};
 pub use tally::JobFile;
 
+use super::description::Description;
 use super::inventory::InventoryDraft;
 use super::manifest::{FileFingerprint, Manifest, State};
 use super::tree::{Tree, TreeOptions};
@@ -124,7 +125,9 @@ impl Job {
         let links = options.links();
         let (exclude, names) = (options.exclude.as_ref(), options.names.as_ref());
         let (output, suffix, replaces_links) = (options.output.as_deref(), options.suffix(), options.delete);
-        let description = options.description.as_deref();
+        // Without a description, an encrypted file with this name would be taken for one.
+        let reserved = output.filter(|_| options.encrypts()).map(|output| output.join(Description::NAME));
+        let description = options.description.as_deref().or(reserved.as_deref());
         let unfinished = options.unfinished.as_deref().filter(|_| !options.encrypts());
         let of_tree = TreeOptions { exclude, links, names, replaces_links, description, unfinished };
         let mut tree = Tree::walk(&options.inputs, output, suffix, of_tree)?;

@@ -342,7 +342,7 @@ class Store:
                 if not (source and keeps_place(split_version(self.fs, source)[1], whole)):
                     raise
         # On a server, to look for a description would take a request.
-        elif posixpath.basename(whole) == ".sealane" != posixpath.basename(source):
+        if posixpath.basename(whole) == ".sealane" != posixpath.basename(source):
             raise ValueError(f"{path}: it may have the only copy of a folder's keys; choose another name")
         if name.strip("/") != whole.strip("/"):
             raise ValueError(f"{path}: {type(self.fs).__name__} would write {name!r}; choose another name")

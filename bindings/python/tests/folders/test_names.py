@@ -171,3 +171,26 @@ def test_mistakes(source: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.csv"):
         sealane.decrypt_tree(vault, tmp_path / "back", key=KEY, encrypt_names=loaded, preserve=True)
     assert sealane.keys.load(tmp_path / "back" / "a.csv") == NAMES
+
+
+def test_the_name_of_a_description(tmp_path: Path) -> None:
+    """An encrypted file with it would make its folder one that nobody can open."""
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    (source / "a").write_bytes(b"text")
+    for name in ".sealane", ".SEALANE":
+        (source / name).write_bytes(b"notes")
+        with pytest.raises(ExceptionGroup) as caught:
+            sealane.encrypt_tree(source, target, key=KEY, suffix="")
+        assert "the name is reserved" in str(caught.value.exceptions[0])
+        assert [path.name for path in target.iterdir()] == ["a"]
+        with pytest.raises(OSError, match=r"the name is reserved .* choose another name"):
+            sealane.encrypt_file(source / "a", target / name, key=KEY)
+        (source / name).unlink()
+    sealane.decrypt_tree(target, tmp_path / "back", key=KEY, suffix="")
+    assert (tmp_path / "back" / "a").read_bytes() == b"text"
+    # With a suffix it is another name.
+    (source / ".sealane").write_bytes(b"notes")
+    sealane.encrypt_tree(source, tmp_path / "other", key=KEY, suffix=".x")
+    sealane.decrypt_tree(tmp_path / "other", tmp_path / "all", key=KEY, suffix=".x")
+    assert (tmp_path / "all" / ".sealane").read_bytes() == b"notes"

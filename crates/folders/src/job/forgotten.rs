@@ -80,9 +80,13 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
 /// plaintext name beside encrypted names only.
 ///
 /// # Errors
-/// Returns [`FolderError::OutputDescribed`], [`FolderError::NamesEncrypted`] and the errors of
-/// [`Description::find_above`].
+/// Returns [`FolderError::OutputDescribed`], [`FolderError::NamesEncrypted`], [`Error::Io`] for the
+/// name of a description, and the errors of [`Description::find_above`].
 pub fn check_target(target: &Path, encrypts: bool) -> Result<()> {
+    if encrypts && target.file_name().is_some_and(|name| name.eq_ignore_ascii_case(Description::NAME)) {
+        let text = "the name is reserved for the description of an encrypted folder; choose another name";
+        return Err(Error::io(target, io::Error::new(ErrorKind::InvalidFilename, text)));
+    }
     let folder = parent(target);
     check_folder(folder, target)?;
     let found = target.symlink_metadata();
