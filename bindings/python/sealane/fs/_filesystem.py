@@ -130,7 +130,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     -----
     This filesystem is asynchronous (``async_impl``), whatever the other one is. ``cat``, ``get``,
     ``put``, ``pipe`` and ``cat_ranges`` of many files keep many requests in flight. Ciphers and a
-    synchronous filesystem's calls run in threads, and all transfers together hold at most 72 MiB of
+    synchronous filesystem's calls run in threads; unless it is local, in memory or a
+    ``simplecache``, it gets one call at a time. All transfers together hold at most 72 MiB of
     encrypted data. With ``asynchronous=True``, the methods without an underscore raise
     RuntimeError, except ``open``, which blocks.
 
