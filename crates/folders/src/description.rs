@@ -119,8 +119,7 @@ impl Description {
                     return Ok(Some((found, path.strip_prefix(folder).unwrap_or(path).to_owned())));
                 }
                 // Far above, it may be another file of this name.
-                Err(Error::Folder(FolderError::DescriptionInvalid(other)))
-                    if up > 0 && !is_ours(&other) => {}
+                Err(Error::Folder(FolderError::DescriptionInvalid(other))) if up > 0 && !is_ours(&other) => {}
                 Err(Error::Folder(FolderError::DescriptionGone { .. })) if up > 0 => {}
                 found => drop(found?),
             }

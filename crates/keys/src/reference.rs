@@ -136,6 +136,9 @@ impl Reference {
             // As a path it would be shown, and with it a PIN.
             _ if scheme.eq_ignore_ascii_case("pkcs11") => invalid("expected pkcs11: in lower case"),
             ("call", _) => invalid("call: references name Python functions, and work in Python only"),
+            ("age", _) => invalid(
+                "age: references name keys of sealane:: paths; here, give the path of the key file, and its identity",
+            ),
             _ => Ok(Self::File(text.into())),
         }
     }
@@ -433,7 +436,7 @@ mod test {
         let home = parse("file:~/key").unwrap();
         assert_eq!(home.path().unwrap(), env::home_dir().unwrap().join("key"));
         assert_eq!(parse("vault:a/b#c#d").unwrap().keyset_path(), Some(Path::new("c#d")));
-        let invalid = ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b"];
+        let invalid = ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b", "age:a"];
         for text in
             invalid.into_iter().chain(["aws-kms:", "aws-kms:arn", "aws-kms:arn#", "vault:#a", "vault:a/b"])
         {
