@@ -108,9 +108,9 @@ mod _native {
     #[pymodule_export]
     const CHUNK_LEN: usize = sealane::file::CHUNK_LEN;
 
-    /// Refuses a second interpreter: PyO3 finds our exceptions once, and `except` would not know those
-    /// of another one. Lets folders use key services. Removes the list of names that PyO3 makes: the
-    /// type stubs would have to repeat it.
+    /// Refuses a second interpreter: PyO3 finds our exceptions once, and `except` would not know
+    /// those of another one. Lets folders use key services. Removes the list of names that PyO3
+    /// makes: the type stubs would have to repeat it.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         static FIRST: PyOnceLock<Py<PyModule>> = PyOnceLock::new();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import inspect
 import os
 from collections.abc import Callable
 from typing import Any
@@ -73,3 +74,17 @@ def keeps_place(source: str, copy: str) -> bool:
             is_copy = os.path.exists(other) and not os.path.samefile(own, other)
             return is_copy and filecmp.cmp(own, other, shallow=False)
     return False
+
+
+def without_path(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Returns a chained filesystem's options without the path of the URL, if it ignores the path."""
+    kind = fsspec.get_filesystem_class(protocol)
+    kept = {name: value for name, value in options.items() if name not in kind._strip_tokenize_options}
+    if (below := kept.get("target_protocol")) is not None and "target_options" in kept:
+        if not any("target_protocol" in inspect.signature(one.__init__).parameters for one in kind.__mro__):
+            name = options.get("fo")
+            raise ValueError(
+                f"'::' separates filesystems in a URL, and {protocol} is not over {below} ({name!r})"
+            )
+        kept["target_options"] = without_path(below, kept["target_options"])
+    return kept

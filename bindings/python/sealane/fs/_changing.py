@@ -20,12 +20,13 @@ from fsspec.utils import isfilelike, other_paths
 from sealane import _native
 from sealane._endpoints import PIECE, copy, finishing, refuse_stream, staged
 from sealane._error_paths import about
+from sealane.fs._abilities import moves_itself
 from sealane.fs._chained import check_depth
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
 from sealane.fs._reading import LocalFile
 from sealane.fs._rewrap import properties_of
-from sealane.fs._store import BUDGET, Store, moves_itself, value_of
+from sealane.fs._store import BUDGET, Store, value_of
 from sealane.fs._transfer import WHOLE, Grown, content_of, progress_of, put_with, read_to, write_whole
 from sealane.fs._writing import make_parents
 

@@ -29,7 +29,8 @@ from sealane._frames import forgetting
 from sealane._native import Key, Keyring
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import FormatError
-from sealane.fs._store import checked, filesystem_of, is_object_store
+from sealane.fs._abilities import is_object_store
+from sealane.fs._store import checked, filesystem_of
 from sealane.fs._transfer import temporary_name
 
 if TYPE_CHECKING:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import inspect
 import os
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial, wraps
 from itertools import groupby
 from typing import Any, ClassVar, TypeVar
 
-import fsspec
 from fsspec.core import get_compression
 from fsspec.implementations.chained import ChainedFileSystem
 from fsspec.implementations.local import LocalFileSystem
@@ -23,13 +21,14 @@ from sealane._native import DecryptWith, EncryptWith
 from sealane._open import TextFile
 from sealane.exceptions import SealaneError, TruncatedError, escaped
 from sealane.fs import _reading
-from sealane.fs._chained import check_depth, check_options, filesystem_below, stripping
+from sealane.fs._abilities import in_mode, is_asynchronous
+from sealane.fs._chained import check_depth, check_options, filesystem_below, stripping, without_path
 from sealane.fs._changing import Changing
 from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
 from sealane.fs._reading import FileOver, LocalFile, PlainRange, RemoteFile, read_range
-from sealane.fs._store import Store, in_mode, is_asynchronous, shown_path, value_of
+from sealane.fs._store import Store, shown_path, value_of
 from sealane.fs._transfer import WHOLE, read_whole
 from sealane.fs._writing import Upload, WrittenFile, compressed, make_parents, write_byte_order_mark
 
@@ -56,27 +55,13 @@ def _asking(name: str) -> Any:
     return method
 
 
-def _without_path(protocol: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns a chained filesystem's options without the path of the URL, if it ignores the path."""
-    kind = fsspec.get_filesystem_class(protocol)
-    kept = {name: value for name, value in options.items() if name not in kind._strip_tokenize_options}
-    if (below := kept.get("target_protocol")) is not None and "target_options" in kept:
-        if not any("target_protocol" in inspect.signature(one.__init__).parameters for one in kind.__mro__):
-            name = options.get("fo")
-            raise ValueError(
-                f"'::' separates filesystems in a URL, and {protocol} is not over {below} ({name!r})"
-            )
-        kept["target_options"] = _without_path(below, kept["target_options"])
-    return kept
-
-
 class Instances(type(AbstractFileSystem)):  # type: ignore[misc]
     """Keeps one filesystem, and one resolved key, for all paths of a chain of URLs."""
 
     @forgetting
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if (protocol := kwargs.get("target_protocol")) and kwargs.get("target_options"):
-            kwargs["target_options"] = _without_path(protocol, kwargs["target_options"])
+            kwargs["target_options"] = without_path(protocol, kwargs["target_options"])
         if kwargs.get("folder") is not None:
             return FolderFileSystem(*args, **kwargs)
         return super().__call__(*args, **kwargs)
@@ -129,11 +114,10 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     Notes
     -----
     This filesystem is asynchronous (``async_impl``), whatever the other one is. ``cat``, ``get``,
-    ``put``, ``pipe`` and ``cat_ranges`` of many files keep many requests in flight. Ciphers and a
-    synchronous filesystem's calls run in threads; unless it is local, in memory or a
-    ``simplecache``, it gets one call at a time. All transfers together hold at most 72 MiB of
-    encrypted data. With ``asynchronous=True``, the methods without an underscore raise
-    RuntimeError, except ``open``, which blocks.
+    ``put``, ``pipe`` and ``cat_ranges`` of many files keep many requests in flight. Ciphers run in
+    threads, and calls of a synchronous filesystem, one at a time unless it is local, in memory or a
+    ``simplecache``. All transfers together hold at most 72 MiB of encrypted data. With
+    ``asynchronous=True``, methods without an underscore raise RuntimeError; ``open`` blocks.
 
     Keywords such as ``version_id``, ``ACL`` or ``Metadata`` go to the other filesystem, for a file
     of any size. A keyword that it does not know is a TypeError.
@@ -188,8 +172,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
             asynchronous = fs.asynchronous
             storage_options.setdefault("batch_size", fs.batch_size)
         self.fs, self.store = fs, Store(fs)
-        if not self.store.parallel:
-            storage_options.setdefault("batch_size", 1)
+        storage_options = ({} if self.store.parallel else {"batch_size": 1}) | storage_options
         super().__init__(asynchronous=bool(asynchronous), **storage_options)
         self.local = isinstance(fs, LocalFileSystem)
         """Whether the files are on a local disk, so that the core reads and writes them itself."""
@@ -426,7 +409,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         if mode not in ("rb", "wb", "xb"):
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: files are written as a whole")
         if isinstance(block_size, int) and block_size < 0:
-            raise ValueError(f"block_size must be positive, not {block_size}")  # Caches would skip bytes.
+            raise ValueError(f"block_size must be positive, not {block_size}")
         if mode == "rb":
             self.guard.refuse(path)
         else:
@@ -545,7 +528,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
                     others[at] = partial(self._past_the_end, one, data)
         groups: dict[int | str, list[int]] = {}
         for at in others:
-            # A cache that gets a file twice at once returns the part that is there.
+            # A cache that gets a file twice at once returns a part.
             groups.setdefault(at if self.store.awaited else paths[at], []).append(at)
 
         async def read(group: list[int]) -> None:

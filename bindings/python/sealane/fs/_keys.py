@@ -16,8 +16,8 @@ from sealane._native import DecryptWith, EncryptWith, Key, Keyring, check_key, s
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import escaped
 from sealane.fs import _dataset_key
+from sealane.fs._abilities import is_object_store
 from sealane.fs._chained import without_version
-from sealane.fs._store import is_object_store
 
 _EACH = "each:"
 _AGE = "age:"

@@ -12,7 +12,8 @@ from typing import Any
 from fsspec.implementations.local import LocalFileSystem
 
 from sealane.fs import _dataset_key
-from sealane.fs._store import Store, complete, file_size, filesystem_of, in_mode
+from sealane.fs._abilities import in_mode
+from sealane.fs._store import Store, complete, file_size, filesystem_of
 
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "created")
 """The names under which filesystems report when a file was changed."""

@@ -22,8 +22,9 @@ from sealane._endpoints import finishing
 from sealane._error_paths import about
 from sealane._native import DecryptWith, EncryptWith, Writer, plain_len
 from sealane.exceptions import SealaneError, TruncatedError
+from sealane.fs._abilities import is_object_store
 from sealane.fs._budget import Share
-from sealane.fs._store import Store, is_object_store, truncated
+from sealane.fs._store import Store, truncated
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -19,7 +19,8 @@ from fsspec.spec import AbstractFileSystem
 from sealane._error_paths import about, asking
 from sealane._open import EncryptedWriter, WritableFile
 from sealane.exceptions import ForkedError, escaped
-from sealane.fs._store import Store, filesystem_of, is_object_store
+from sealane.fs._abilities import is_object_store
+from sealane.fs._store import Store, filesystem_of
 from sealane.fs._transfer import send, temporary_name
 
 if TYPE_CHECKING:
