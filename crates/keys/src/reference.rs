@@ -436,7 +436,8 @@ mod test {
         let home = parse("file:~/key").unwrap();
         assert_eq!(home.path().unwrap(), env::home_dir().unwrap().join("key"));
         assert_eq!(parse("vault:a/b#c#d").unwrap().keyset_path(), Some(Path::new("c#d")));
-        let invalid = ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b", "age:a"];
+        let invalid =
+            ["env:", "file:", "keyring:", "keyring:a", "keyring:/b", "keyring:a/", "call:a:b", "age:a"];
         for text in
             invalid.into_iter().chain(["aws-kms:", "aws-kms:arn", "aws-kms:arn#", "vault:#a", "vault:a/b"])
         {
