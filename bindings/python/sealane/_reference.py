@@ -39,7 +39,7 @@ from sealane._error_paths import asking
 from sealane._frames import forgetting
 from sealane._native import Key, Keyring, PublicKey
 from sealane._wrapping_key import WrappingKey, shown
-from sealane.exceptions import FormatError, KeyNotFoundError
+from sealane.exceptions import FormatError, KeyNotFoundError, SealaneError
 
 
 @forgetting
@@ -115,14 +115,13 @@ def _own(reference: str, scheme: str, rest: str) -> Key | Keyring:
     """Returns the key of a variable, a file, an entry of the OS keyring or a function."""
     if scheme == "call":
         return call(reference, rest)
-    if scheme != "keyring":
-        found = _native.load_reference(reference)
-    else:
-        text = _keyring(reference, rest)
-        try:
-            found = _native.parse_key(text)
-        except (FormatError, ValueError) as error:
-            raise type(error)(f"{reference}: {error}") from None
+    text = _keyring(reference, rest) if scheme == "keyring" else None
+    try:
+        found = _native.load_reference(reference) if text is None else _native.parse_key(text)
+    except (SealaneError, ValueError) as error:
+        kind = type(error) if isinstance(error, SealaneError) else ValueError
+        place, said = shown(reference).removeprefix("file:"), str(error)
+        raise kind(said if place in said else f"{place}: {said}") from None
     if isinstance(found, PublicKey):
         raise FormatError(f"{reference}: expected a private or symmetric key, found a public key")
     return found

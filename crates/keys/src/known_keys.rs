@@ -155,7 +155,8 @@ struct Asked {
 /// Returns the places with this name; `None` if there is no file, or none that can be read. What it
 /// would say is asked again when a key is opened.
 ///
-/// Each job on a single file asks: reading the file every time would take half as long as a small job.
+/// Each job on a single file asks: reading the file every time would take half as long as a small
+/// job.
 fn asked(file: PathBuf, name: &str) -> Option<Arc<Asked>> {
     static LAST: Mutex<Option<Arc<Asked>>> = Mutex::new(None);
     let found = private::stamp(&fs::symlink_metadata(&file).ok()?);

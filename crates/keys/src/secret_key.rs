@@ -96,7 +96,7 @@ impl SecretKey {
         match self {
             Self::Symmetric(jwk) => Ok(jwk.key),
             Self::Age(_) => Err(Error::unsuitable_key(
-                "expected a symmetric key, found an identity of age or SSH; identities decrypt age files",
+                "expected a symmetric key, found an age identity or an SSH key; identities decrypt age files",
             )),
             _ => Err(Error::unsuitable_key("expected a symmetric key, found a private key")),
         }

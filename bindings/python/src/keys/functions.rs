@@ -142,14 +142,13 @@ pub(crate) fn parse_key(
 pub(crate) fn load_reference(py: Python<'_>, reference: OsString) -> PyResult<Loaded> {
     let reference = Reference::parse(&reference).map_err(raise)?;
     let content = interruptible(py, || reference.read())?.map_err(raise_at(reference.path(), raise_about))?;
-    let named = PathBuf::from(reference.to_string());
     let parse = || {
         let found = KeyFile::parse(&content, LoadOptions::default())?;
         let pinned = PinnedReference { reference: reference.clone(), fingerprint: None };
         pinned.check(&found, LoadOptions::default())?;
         loaded(found, reference.path())
     };
-    interruptible(py, parse)?.map_err(|e| raise_among(&named, e))
+    interruptible(py, parse)?.map_err(raise)
 }
 
 /// Reads what a reference ``env:NAME`` or ``file:PATH`` names.

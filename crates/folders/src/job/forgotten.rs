@@ -83,12 +83,12 @@ pub(super) fn check_output(options: &JobOptions) -> Result<()> {
 /// Returns [`FolderError::OutputDescribed`], [`FolderError::NamesEncrypted`], [`Error::Io`] for the
 /// name of a description, and the errors of [`Description::find_above`].
 pub fn check_target(target: &Path, encrypts: bool) -> Result<()> {
+    let folder = parent(target);
+    check_folder(folder, target)?;
     if encrypts && target.file_name().is_some_and(|name| name.eq_ignore_ascii_case(Description::NAME)) {
         let text = "the name is reserved for the description of an encrypted folder; choose another name";
         return Err(Error::io(target, io::Error::new(ErrorKind::InvalidFilename, text)));
     }
-    let folder = parent(target);
-    check_folder(folder, target)?;
     let found = target.symlink_metadata();
     // The file behind a link is written, not the link.
     if found.as_ref().is_ok_and(Metadata::is_symlink)
