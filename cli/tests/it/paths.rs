@@ -161,7 +161,7 @@ fn a_path_beside_a_description_that_cannot_be_read() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     }
     sandbox.refuses("inspect vault/.sealane", 1, "found the description of an encrypted folder; open the");
-    // Another file of this name far above is none of ours.
+    // Far above, another file may have this name.
     fs::remove_dir_all(sandbox.path("vault")).unwrap();
     sandbox.write(".sealane", b"settings of another program");
     sandbox.run("encrypt -k k -o in/sealed in/letter.txt").succeeded();

@@ -225,7 +225,7 @@ pub fn own_descriptor(number: u32) -> io::Result<File> {
 }
 
 /// Moves a file that was opened again to the position of a descriptor that cannot be shared.
-/// Nobody else sees what is read there, so a second reader would get it once more.
+/// Reading does not move the descriptor itself, so a second reader would get the same bytes.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn seek_like(mut file: &File, number: u32) -> io::Result<()> {
     use std::collections::BTreeSet;

@@ -152,15 +152,14 @@ struct Asked {
     lines: Vec<(usize, String)>,
 }
 
-/// Returns the places with this name; `None` if there is no file, or none that can be read. What it
-/// would say is asked again when a key is opened.
+/// Returns the places with this name; `None` if there is no file, or none that can be read. Opening
+/// a key reports why.
 ///
-/// Each job on a single file asks: reading the file every time would take half as long as a small
-/// job.
+/// Each job on a single file asks, and parsing a thousand lines takes longer than a small file.
 fn asked(file: PathBuf, name: &str) -> Option<Arc<Asked>> {
     static LAST: Mutex<Option<Arc<Asked>>> = Mutex::new(None);
     let found = private::stamp(&fs::symlink_metadata(&file).ok()?);
-    // Not waited for: in a forked child, another thread of the parent may hold it.
+    // Never waits: in a forked child, a thread that does not exist there may hold the lock.
     let last = || LAST.try_lock().ok()?.clone();
     let is_same =
         |it: &Arc<Asked>| found.is_some() && (&it.file, &it.found, &*it.name) == (&file, &found, name);

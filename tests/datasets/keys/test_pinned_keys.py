@@ -283,7 +283,7 @@ def test_workers_get_the_fingerprint(served: Dataset, tmp_path: Path, pool: str)
 
 
 def test_a_worker_that_vanishes_with_the_first_question(served: Dataset, tmp_path: Path) -> None:
-    """Its replacement would trust any key: nobody told it the fingerprint."""
+    """The worker that replaces it does not know the fingerprint, and would trust any key."""
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a").write_bytes(MESSAGE)
     resolve(served.unpinned)

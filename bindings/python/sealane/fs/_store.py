@@ -255,7 +255,7 @@ class Store:
     def check_writes(self, path: str) -> None:
         """Raises NotImplementedError if no complete file can appear under a name."""
         if not (self.whole or renames(self.files)):
-            text = f"{type(self.fs).__name__} cannot rename files, so an incomplete one would be left"
+            text = f"{type(self.fs).__name__} cannot rename files, so an incomplete one could stay"
             raise NotImplementedError(f"{path}: {text}")
 
     async def together(

@@ -174,7 +174,7 @@ def test_mistakes(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_description(tmp_path: Path) -> None:
-    """An encrypted file with it would make its folder one that nobody can open."""
+    """If an encrypted file had this name, nobody could open its folder."""
     source, target = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     (source / "a").write_bytes(b"text")

@@ -293,7 +293,7 @@ impl Folder {
     /// Names an unnamed file. The name must be free.
     pub fn link_unnamed(&self, file: &File, name: &OsStr) -> io::Result<()> {
         use std::os::fd::AsRawFd;
-        // Before Linux 6.10, with a capability only. The way through /proc takes 1 us longer.
+        // Before Linux 6.10, this needs a capability. The way through /proc takes 1 us longer.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         match retried(|| rustix::fs::linkat(file, "", &self.0, name, AtFlags::EMPTY_PATH)) {
             Err(e) if e != Errno::EXIST => {}

@@ -60,8 +60,8 @@ fn retried<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     }
 }
 
-/// Opens a file for reading.
-/// Returns whether the path of a folder surely has no links: one call, not one for each name.
+/// Returns whether the path of a folder is known to have no links, by one call instead of one for
+/// each name.
 pub fn is_without_links(folder: &Path) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
@@ -76,6 +76,7 @@ pub fn is_without_links(folder: &Path) -> bool {
     }
 }
 
+/// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     Ok(retried(|| rustix::fs::open(path, flags, Mode::empty()))?.into())

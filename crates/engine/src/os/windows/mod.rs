@@ -45,12 +45,12 @@ pub fn flush(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file for reading.
-/// Returns that this is not known.
+/// Returns false: this system has no call that tells.
 pub fn is_without_links(_: &Path) -> bool {
     false
 }
 
+/// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
