@@ -95,8 +95,12 @@ def is_stream(path: str) -> bool:
 def refuse_stream(path: str) -> None:
     """Refuses a pipe in the place of a file. Who can write there could make us wait for its writer."""
     if is_stream(path):
-        text = "expected a regular file, found a pipe, a socket or a device"
-        raise OSError(errno.ENOSYS, text, path)
+        raise not_regular(path)
+
+
+def not_regular(path: str) -> OSError:
+    """Returns the error for what can only be read or written as a stream."""
+    return OSError(errno.ENOSYS, "expected a regular file, found a pipe, a socket or a device", path)
 
 
 def regular_paths(src: PathOrFile, dst: PathOrFile) -> tuple[str, str] | None:

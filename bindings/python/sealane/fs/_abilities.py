@@ -40,6 +40,13 @@ def without_folder(fs: Any) -> Any:
     return fs
 
 
+def innermost(fs: Any) -> Any:
+    """Returns the filesystem that folders, caches and wrappers are over."""
+    while isinstance(fs, DirFileSystem | CachingFileSystem | AsyncFileSystemWrapper):
+        fs = fs.sync_fs if isinstance(fs, AsyncFileSystemWrapper) else fs.fs
+    return fs
+
+
 def replaces_whole(fs: Any) -> bool:
     """Returns whether one request reads, creates or replaces an object as a whole.
 
@@ -82,8 +89,7 @@ def takes_threads(fs: Any) -> bool:
 
 def renames(fs: Any) -> bool:
     """Returns whether a filesystem can give a complete file its name."""
-    while isinstance(fs, DirFileSystem | CachingFileSystem):
-        fs = fs.fs
+    fs = innermost(fs)
     kind, start = (AsyncFileSystem, "_") if is_asynchronous(fs) else (AbstractFileSystem, "")
 
     def is_own(name: str) -> bool:
@@ -94,14 +100,20 @@ def renames(fs: Any) -> bool:
 
 def has_magic_of(fs: Any) -> Callable[[str], Any]:
     """Returns the function with which the filesystem's ``glob`` recognizes a pattern."""
-    while isinstance(fs, DirFileSystem | CachingFileSystem):
-        fs = fs.fs
-    for kind in type(fs).__mro__:
+    for kind in type(innermost(fs)).__mro__:
         for name in ("_glob", "glob"):
             decides = getattr(vars(kind).get(name), "__globals__", {}).get("has_magic")
             if decides is not None:
                 return decides  # type: ignore[no-any-return]
     return has_magic
+
+
+def finds_itself(fs: Any) -> bool:
+    """Returns whether a filesystem implements listing all files below a folder itself."""
+    kind: Any = type(innermost(fs))
+    if issubclass(kind, AsyncFileSystem):
+        return kind._find is not AsyncFileSystem._find
+    return kind.find is not AbstractFileSystem.find
 
 
 def in_mode(fs: Any, *, asynchronous: bool) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import fsspec
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 
@@ -52,9 +53,9 @@ def stripping(own: Callable[[Any], Any], fs: Any) -> Callable[[Any], Any]:
 
 def split_version(fs: Any, path: str) -> tuple[Any, str, str]:
     """Returns the filesystem with the files, the path there, and the part that names the file."""
-    while isinstance(fs, DirFileSystem | CachingFileSystem):
+    while isinstance(fs, DirFileSystem | CachingFileSystem | AsyncFileSystemWrapper):
         path = fs._join(path) if isinstance(fs, DirFileSystem) else path
-        fs = fs.fs
+        fs = fs.sync_fs if isinstance(fs, AsyncFileSystemWrapper) else fs.fs
     parts = fs.split_path(path) if hasattr(fs, "split_path") else (path,)
     return fs, path, "/".join(part for part in parts[:2] if part)
 

@@ -30,8 +30,7 @@ from sealane._native import Key, Keyring
 from sealane._wrapping_key import WrappingKey
 from sealane.exceptions import FormatError
 from sealane.fs._abilities import is_object_store
-from sealane.fs._store import checked, filesystem_of
-from sealane.fs._transfer import temporary_name
+from sealane.fs._store import checked, filesystem_of, temporary_name
 
 if TYPE_CHECKING:
     from sealane._endpoints import Recipients

@@ -24,6 +24,7 @@ from sealane.fs import _reading
 from sealane.fs._abilities import in_mode, is_asynchronous
 from sealane.fs._chained import check_depth, check_options, filesystem_below, stripping, without_path
 from sealane.fs._changing import Changing
+from sealane.fs._finding import find
 from sealane.fs._folder import FolderFileSystem
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opened, Opener, open_verified, plain_entry
@@ -277,11 +278,7 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
     ) -> Any:
         path = self._strip_protocol(path)
         check_depth(maxdepth)
-        if maxdepth is None or self.local:
-            options: dict[str, Any] = {"maxdepth": maxdepth, "withdirs": withdirs, "detail": True}
-            found = await self.store.call("find", path, **options, **kw)
-        else:
-            found = await self.store.find_levels(path, maxdepth, withdirs, **kw)
+        found = await find(self.store, path, maxdepth, withdirs, **kw)
         with asking(path):
             entries = {
                 name: plain_entry(entry) for name, entry in found.items() if not self.guard.is_key(name)

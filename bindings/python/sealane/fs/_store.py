@@ -20,6 +20,7 @@ import inspect
 import operator
 import os
 import posixpath
+import secrets
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,7 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
+from sealane._endpoints import not_regular
 from sealane._error_paths import asking
 from sealane._native import check_target
 from sealane.exceptions import SealaneError, TruncatedError
@@ -89,8 +91,8 @@ class Store:
         self.awaited = is_asynchronous(fs)
         self.parallel = takes_threads(fs)
         self._glob = has_magic_of(fs)
-        self._in_memory = type(without_folder(fs)) is MemoryFileSystem
-        self._on_disk = type(fs) is LocalFileSystem
+        self.in_memory = type(without_folder(fs)) is MemoryFileSystem
+        self.on_disk = type(fs) is LocalFileSystem
         self.whole = replaces_whole(fs)
         """Whether one request reads or replaces an object."""
         self.sizes: dict[str, int] = {}
@@ -100,7 +102,7 @@ class Store:
     def _start(self) -> None:
         self._process = os.getpid()
         # What a filesystem in memory holds is in memory anyway, and its threads share no loop.
-        unlimited = 1 << 63 if self._in_memory else 0
+        unlimited = 1 << 63 if self.in_memory else 0
         self.budget, self.rest = Budget(unlimited or BUDGET), Budget(unlimited or REST)
         self._transfers = 0
         self._loops = threading.local()
@@ -118,7 +120,7 @@ class Store:
 
         fsspec's function continues after Ctrl-C, and its TimeoutError names no path.
         """
-        if self._in_memory and asyncio._get_running_loop() is None:
+        if self.in_memory and asyncio._get_running_loop() is None:
             return _result(self._run_here(_outcome(work)))
         try:
             loop = self.loop
@@ -162,13 +164,13 @@ class Store:
             A function that turns the method's return value into the result, or raises an error.
         """
         method = getattr(self.fs, f"_{name}", None) if self.awaited else None
-        with asking(of or shown_path(path), server=not (self._in_memory or self._on_disk)):
+        with asking(of or shown_path(path), server=not (self.in_memory or self.on_disk)):
             if method is not None and inspect.iscoroutinefunction(method):
                 found = await method(path, *args, **options)
             else:
                 work = getattr(self.files, name)
                 # What never waits needs no thread: it would take longer than the call.
-                if self._in_memory or (self._on_disk and name in QUESTIONS):
+                if self.in_memory or (self.on_disk and name in QUESTIONS):
                     found = work(path, *args, **options)
                 else:
                     found = await self.blocking(partial(work, path, *args, **options))
@@ -285,50 +287,6 @@ class Store:
 
     # What the filesystem reports, and what it returns
 
-    async def find_levels(
-        self, path: str, maxdepth: int, withdirs: bool, prefix: str = "", **kwargs: Any
-    ) -> dict[str, Any]:
-        """Lists the files of the first folder levels, as patterns need them.
-
-        fsspec's method omits a folder whose listing fails, as if it were empty.
-        """
-        found: dict[str, Any] = {}
-        folders = [path]
-        for level in range(maxdepth):
-            works: list[Any] = [partial(self.call, "ls", folder, detail=True, **kwargs) for folder in folders]
-            if level == 0 and prefix:
-                # Only names with this prefix. Filesystems with this option report failures.
-                works = [partial(self._begin_with, path, prefix)]
-            own = [partial(self._folder, path)] if level == 0 and withdirs and path else []
-            results: list[Any] = await self.together([*own, *works])
-            for entry in results[: len(own)]:
-                found |= value_of(entry)
-            listings = zip(folders, results[len(own) :], strict=True)
-            folders = []
-            for folder, entries in listings:
-                if isinstance(entries, FileNotFoundError):
-                    continue  # Nothing is there, or not any more.
-                for entry in value_of(entries):
-                    name = entry["name"].rstrip("/")
-                    if entry["type"] != "directory":
-                        found[entry["name"]] = entry
-                    elif name != folder.rstrip("/"):
-                        folders.append(name)
-                        found |= {name: entry} if withdirs else {}
-        if not found and await self.call("isfile", path):
-            found[path] = await self.call("info", path)
-        return found
-
-    async def _folder(self, path: str) -> dict[str, Any]:
-        """Returns the properties of a folder under its path; nothing if it is not a folder."""
-        return {path: await self.call("info", path)} if await self.call("isdir", path) else {}
-
-    async def _begin_with(self, path: str, prefix: str) -> list[Any]:
-        """Lists a folder's entries with this prefix; the store selects them."""
-        options: dict[str, Any] = {"maxdepth": 1, "withdirs": True, "detail": True, "prefix": prefix}
-        found = await self.call("find", path, **options)
-        return [entry for name, entry in found.items() if name != path]
-
     async def info(self, path: str) -> dict[str, Any]:
         """Returns a file's reported properties. ``size`` is None or plausible."""
 
@@ -389,7 +347,7 @@ class Store:
         A known size and one byte: a response without this byte is the whole file. Without a known
         size, all transfers that run get equal shares of the budget, so that none has to wait.
         """
-        if not self._in_memory:
+        if not self.in_memory:
             await asyncio.sleep(0)  # Transfers of the same call start now and are counted.
         share = max(self.budget.total // self._transfers, LEAST)
         return min(self.sizes.get(path, share - 1) + 1, most)
@@ -418,21 +376,68 @@ class Store:
 
     async def refuse_existing(self, path: str) -> None:
         """Raises FileExistsError if ``path`` exists. Drops cached listings first."""
-        self.fs.invalidate_cache(path)
+        self._forget_listing(path)
         if await self.call("exists", path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
 
+    def _forget_listing(self, path: str) -> None:
+        self.fs.invalidate_cache(path)
+        self.fs.invalidate_cache(self.fs._parent(path))  # FTP remembers a folder by its own name only.
+
     async def rename(self, source: str, target: str, *, of: str | None = None, **options: Any) -> None:
-        """Renames one file.
+        """Renames one file, and replaces another one.
 
         Without its own call for this, fsspec copies what its patterns and listings find and removes
         the source. A file that the server lists as a folder would be removed without a copy.
         """
-        if moves_itself(self.fs):
-            await self.call("mv", source, target, of=of, **options)
-        else:
+        if not moves_itself(self.fs):
             await self.call("cp_file", source, target, of=of, **options)
             await self.call("rm_file", source, of=of)
+            return
+        shown = of or target
+        self._forget_listing(target)
+        kind = None
+        with contextlib.suppress(OSError):  # Mostly, there is no such file.
+            kind = await self.call("info", target, check=lambda info: info.get("type"))
+        if kind == "directory":  # A local disk and HDFS would move the file into it.
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
+        if kind == "other":
+            raise not_regular(shown)
+        await self.call("mv", source, target, of=of, **options)
+        self._forget_listing(source)
+        if await self.call("exists", source, of=of):
+            # WebHDFS refuses in its answer's body, which fsspec does not read.
+            text = f"{type(self.fs).__name__} did not rename {source!r} to this name"
+            raise OSError(errno.EIO, text, shown)
+
+    async def replace(
+        self, path: str, write: Callable[[str], Coroutine[Any, Any, object]], *, of: str | None = None
+    ) -> None:
+        """Calls ``write`` with a temporary name, and renames what it wrote to ``path``."""
+        temporary = temporary_name(path)
+        try:
+            await write(temporary)
+            await self.rename(temporary, path, of=of)
+        except BaseException as error:
+            with contextlib.suppress(Exception):
+                await self.call("rm_file", temporary)
+            if isinstance(error, OSError) and str(error.filename).endswith(temporary):
+                error.filename = of or path
+            raise
+
+    async def copy(self, source: str, target: str, **options: Any) -> None:
+        """Copies one file as it is. If files can be renamed, the copy appears complete."""
+        copy = partial(self.call, "cp_file", source, **options)
+        if self.whole or not moves_itself(self.fs):
+            await copy(target)
+        else:
+            await self.replace(target, copy)
+
+
+def temporary_name(path: str) -> str:
+    """Returns a new name in the folder of ``path`` for an incomplete file."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
 
 
 def shown_path(path: Any) -> str:

@@ -7,12 +7,11 @@ for the size first, and without a size for the whole file.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
-import secrets
 import tempfile
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fsspec.callbacks import Callback
@@ -265,20 +264,7 @@ async def send(
         return
     if exclusive:
         await store.refuse_existing(path)
-    temporary = temporary_name(path)
-    try:
-        await write(temporary, **options)
-        await store.rename(temporary, path, of=path)
-    except BaseException:
-        with contextlib.suppress(Exception):
-            await store.call("rm_file", temporary)
-        raise
-
-
-def temporary_name(path: str) -> str:
-    """Returns a new name in the folder of ``path`` for an incomplete file."""
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
+    await store.replace(path, partial(write, **options), of=path)
 
 
 class Grown(Exception):

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import weakref
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from fsspec.compression import compr
@@ -21,7 +22,7 @@ from sealane._open import EncryptedWriter, WritableFile
 from sealane.exceptions import ForkedError, escaped
 from sealane.fs._abilities import is_object_store
 from sealane.fs._store import Store, filesystem_of
-from sealane.fs._transfer import send, temporary_name
+from sealane.fs._transfer import send
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -278,23 +279,21 @@ class Upload:
         return file  # type: ignore[no-any-return]
 
     def _commit_by_renaming(self, spilled: IO[bytes]) -> None:
-        store, temporary = self._store, temporary_name(self._path)
-        if self._exclusive:
-            store.run(store.refuse_existing(self._path))
-
-        def write() -> None:
+        def write(temporary: str) -> None:
             with asking(self._path), self._fs.open(temporary, "wb", **self._options) as file:
                 spilled.seek(0)
                 shutil.copyfileobj(spilled, file, PART)
-
-        try:
-            store.run(store.blocking(write))
             spilled.close()
-            store.run(store.rename(temporary, self._path, of=self._path))
-        except BaseException:
-            with contextlib.suppress(Exception):
-                self._fs.rm_file(temporary)
-            raise
+
+        async def in_thread(temporary: str) -> None:
+            await self._store.blocking(partial(write, temporary))
+
+        async def commit() -> None:
+            if self._exclusive:
+                await self._store.refuse_existing(self._path)
+            await self._store.replace(self._path, in_thread, of=self._path)
+
+        self._store.run(commit())
 
 
 def upload_to(url: str) -> Upload:

@@ -237,7 +237,7 @@ def test_many_requests_are_in_flight(protocol: str, tmp_path: pathlib.Path) -> N
     [
         (Unnamed, ["pipe"], ["cat"]),
         (Delegating, ["pipe", "cp", "rm"], ["info", "info", "cat"]),
-        (Moving, ["pipe", "mv"], ["info", "info", "cat"]),
+        (Moving, ["pipe", "info", "mv", "info"], ["info", "info", "cat"]),
         (Uncopying, None, ["info", "info", "cat"]),
     ],
 )
