@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any
 
@@ -40,13 +40,58 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
     guard: Guard
     local: bool
 
+    async def _copy(
+        self,
+        path1: Any,
+        path2: Any,
+        recursive: bool = False,
+        on_error: str | None = None,
+        maxdepth: int | None = None,
+        batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Copies files once all names are checked and all folders made.
+
+        fsspec makes the folders meanwhile, and leaves out each file that comes before its folder,
+        without an error.
+        """
+        lenient = recursive if on_error is None else on_error == "ignore"
+
+        async def found(work: Callable[..., Coroutine[Any, Any, str | None]], source: str, *args: Any) -> Any:
+            try:
+                return await work(source, *args)
+            except FileNotFoundError:
+                if not lenient or await self.store.call("exists", source):
+                    raise
+                return None  # The source has vanished since it was listed.
+
+        pairs = await self._pairs(path1, path2, recursive, maxdepth)
+        works = [partial(found, self._target_of, *pair) for pair in pairs]
+        targets = [value_of(one) for one in await self.store.together(works, batch_size)]
+        works = [
+            partial(found, self._copy_to, source, target, kwargs)
+            for (source, _), target in zip(pairs, targets, strict=True)
+            if target is not None
+        ]
+        for result in await self.store.together(works, batch_size):
+            value_of(result)
+
     async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         path1 = self._strip_protocol(path1)
+        if (target := await self._target_of(path1, path2)) is not None:
+            await self._copy_to(path1, target, kwargs)
+
+    async def _target_of(self, path1: str, path2: str) -> str | None:
+        """Returns the name for a file's copy. For a folder, it makes a folder and returns None."""
         self.guard.refuse(path1)
         self.opener.forget()
         if await self._is_folder_only(path1):
-            return await self._makedirs(path2, exist_ok=True)
-        path2 = self._to_write(path2, path1)
+            await self._makedirs(path2, exist_ok=True)
+            return None
+        target: str = self._to_write(path2, path1)
+        return target
+
+    async def _copy_to(self, path1: str, path2: str, kwargs: dict[str, Any]) -> None:
         if self.local:
             make_parents(self.fs, path2)
         if self.keys.per_file:
@@ -55,7 +100,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         elif self.local and not kwargs:
             await self.store.compute(self._copy_local, path1, path2)
         else:
-            await self.store.call("cp_file", path1, path2, **kwargs)
+            await self.store.copy(path1, path2, **kwargs)
 
     async def _is_folder_only(self, path: str) -> bool:
         """Returns whether the path is a folder and not a file. An object store can have both."""
@@ -77,9 +122,6 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
     ) -> None:
         if path1 == path2:
             return
-        if isinstance(path1, list) and isinstance(path2, list) and len(path1) != len(path2):
-            raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
-        check_depth(maxdepth)
         self.opener.forget()
         await self._move_each(path1, path2, recursive, maxdepth, **kwargs)
 
@@ -106,6 +148,8 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
                 return
         # Listed once: a file that arrives during the copy is not removed.
         pairs = await self._pairs(path1, path2, recursive, maxdepth)
+        if not pairs and isinstance(path1, str):
+            raise _whole(path1)
         named = [self._strip_protocol(one) for one in path1] if isinstance(path1, list) else []
         self.guard.refuse(*named, *(other for _, other in pairs), change=True)
         # A file copied to its own name would be removed afterwards.
@@ -138,15 +182,16 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None
     ) -> list[tuple[str, str]]:
         """Returns each source and its target, as found by ``fsspec.AbstractFileSystem.copy``."""
+        check_depth(maxdepth)
         if isinstance(path1, list) and isinstance(path2, list):
             sources, targets = path1, path2
+            if len(sources) != len(targets):
+                raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
         else:
             one = isinstance(path1, str)
             sources = await self._expand_path(path1, recursive, maxdepth)
             if one and (not recursive or maxdepth is not None):
                 sources = [path for path in sources if not await self._is_folder_only(path)]
-                if not sources:
-                    raise _whole(path1)
             pattern = one and self.store.is_pattern(path1)
             inside = one and (
                 (pattern and len(sources) == 1)

@@ -18,6 +18,7 @@ import fsspec
 import pytest
 import sealane
 import sealane.aio
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from sealane import Folder
 from sealane.fs import SealaneFileSystem
@@ -206,7 +207,7 @@ def test_forgotten_options_of_other_folders(tmp_path: Path, data: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("below", ["disk", "folder"])
+@pytest.mark.parametrize("below", ["disk", "folder", "wrapper"])
 def test_a_filesystem_copies_a_whole_folder_as_it_is(tmp_path: Path, data: Path, below: str) -> None:
     for number in range(200):
         (data / f"more {number}").write_bytes(b"")
@@ -217,6 +218,8 @@ def test_a_filesystem_copies_a_whole_folder_as_it_is(tmp_path: Path, data: Path,
     disk, root = fsspec.filesystem("file"), str(tmp_path)
     if below == "folder":
         disk, root = DirFileSystem(root, disk), ""
+    if below == "wrapper":
+        disk = AsyncFileSystemWrapper(disk, asynchronous=False)
     fs = SealaneFileSystem(fs=disk, key=f"file:{tmp_path / 'key'}")
     for _ in range(2):
         fs.cp(f"{root}/vault", f"{root}/copies/", recursive=True)
