@@ -82,8 +82,8 @@ def takes_threads(fs: Any) -> bool:
     fsspec calls a synchronous one from one thread: files of an archive share a position, calls of
     FTP a connection. Data of another file would look like data that was changed.
     """
-    while isinstance(fs, DirFileSystem | SimpleCacheFileSystem):
-        fs = fs.fs
+    while isinstance(fs, DirFileSystem | SimpleCacheFileSystem | AsyncFileSystemWrapper):
+        fs = fs.sync_fs if isinstance(fs, AsyncFileSystemWrapper) else fs.fs
     return is_asynchronous(fs) or isinstance(fs, LocalFileSystem | MemoryFileSystem)
 
 

@@ -88,8 +88,9 @@ class Store:
         self.fs = fs
         self.files = in_mode(fs, asynchronous=False)
         """The same filesystem for blocking calls, such as those of its file objects."""
-        self.awaited = is_asynchronous(fs)
         self.parallel = takes_threads(fs)
+        # A wrapper's coroutines would call its filesystem from several threads.
+        self.awaited = is_asynchronous(fs) and self.parallel
         self._glob = has_magic_of(fs)
         self.in_memory = type(without_folder(fs)) is MemoryFileSystem
         self.on_disk = type(fs) is LocalFileSystem

@@ -13,6 +13,8 @@ from typing import Any
 import fsspec
 import pytest
 import sealane
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.spec import AbstractFileSystem
 from sealane.fs import SealaneFileSystem
 from support import pattern
@@ -125,15 +127,20 @@ def test_a_synchronous_filesystem_gets_one_call_at_a_time(tmp_path: pathlib.Path
 
 def test_an_archive_is_read_in_order(tmp_path: pathlib.Path) -> None:
     """Its files share the position in the archive."""
-    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
         for name, plain in FILES.items():
             sealed = sealane.encrypt(plain * 50, key=KEY)
             member = tarfile.TarInfo(name)
             member.size = len(sealed)
-            tar.addfile(member, io.BytesIO(sealed))
-    fs = over(fsspec.filesystem("tar", fo=str(tmp_path / "a.tar"), skip_instance_cache=True))
-    for _ in range(5):
-        assert fs.cat(list(FILES)) == {name: plain * 50 for name, plain in FILES.items()}
+            archive.addfile(member, io.BytesIO(sealed))
+    tar = fsspec.filesystem("tar", fo=str(tmp_path / "a.tar"), skip_instance_cache=True)
+    wrapped = AsyncFileSystemWrapper(tar, asynchronous=False)
+    for below in (tar, wrapped, DirFileSystem("d", tar), DirFileSystem("d", wrapped)):
+        start = "" if isinstance(below, DirFileSystem) else "d/"
+        wanted = {start + name[2:]: plain * 50 for name, plain in FILES.items()}
+        fs = over(below)
+        for _ in range(5):
+            assert fs.cat(list(wanted)) == wanted
 
 
 @pytest.mark.parametrize("cache", ["simplecache", "filecache"])
