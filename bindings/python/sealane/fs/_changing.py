@@ -22,6 +22,7 @@ from sealane._endpoints import PIECE, copy, finishing, refuse_stream, staged
 from sealane._error_paths import about
 from sealane.fs._abilities import moves_itself
 from sealane.fs._chained import check_depth
+from sealane.fs._finding import check_folders
 from sealane.fs._keys import Guard, Keys
 from sealane.fs._opening import Opener
 from sealane.fs._reading import LocalFile
@@ -185,8 +186,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         check_depth(maxdepth)
         if isinstance(path1, list) and isinstance(path2, list):
             sources, targets = path1, path2
-            if len(sources) != len(targets):
-                raise ValueError(f"expected one target for each source, found {len(path2)} for {len(path1)}")
+            _check_number(sources, targets)
         else:
             one = isinstance(path1, str)
             sources = await self._expand_path(path1, recursive, maxdepth)
@@ -392,7 +392,20 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         async with self.store.budget.reserve(BUDGET if size is None or size > WHOLE else 2 * size):
             await self.store.compute(work, waits=True)
 
+    async def _put(
+        self, lpath: Any, rpath: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any
+    ) -> Any:
+        _check_number(lpath, rpath)
+        check_depth(maxdepth)
+        if recursive:
+            await self.store.compute(check_folders, lpath, maxdepth, waits=True)
+        return await super()._put(lpath, rpath, recursive=recursive, maxdepth=maxdepth, **kwargs)
+
     # Reading to local files
+
+    async def _get(self, rpath: Any, lpath: Any, *args: Any, **kwargs: Any) -> Any:
+        _check_number(rpath, lpath)
+        return await super()._get(rpath, lpath, *args, **kwargs)
 
     async def _get_file(
         self, rpath: str, lpath: Any, callback: Callback = DEFAULT_CALLBACK, outfile: Any = None, **kw: Any
@@ -458,6 +471,12 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             return False
         os.makedirs(lpath, exist_ok=True)
         return True
+
+
+def _check_number(sources: Any, targets: Any) -> None:
+    """Raises ValueError for a list of targets that is not as long as the list of sources."""
+    if isinstance(sources, list) and isinstance(targets, list) and len(sources) != len(targets):
+        raise ValueError(f"expected one target for each source, found {len(targets)} for {len(sources)}")
 
 
 def _whole(folder: str) -> OSError:

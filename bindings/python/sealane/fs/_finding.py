@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from functools import partial
 from typing import Any
 
@@ -53,6 +54,23 @@ async def find(
     if not found and await store.call("isfile", path):
         found[path] = await store.call("info", path)
     return found
+
+
+def check_folders(path: Any, maxdepth: int | None) -> None:
+    """Raises the error of a folder of the local disk that cannot be listed.
+
+    fsspec's ``put`` takes it for an empty one.
+    """
+    for top in [path] if isinstance(path, str | os.PathLike) else path:
+        depth = os.fspath(top).rstrip(os.sep).count(os.sep)
+        for folder, folders, _ in os.walk(top, onerror=_raise):
+            if maxdepth is not None and folder.rstrip(os.sep).count(os.sep) - depth >= maxdepth - 1:
+                folders.clear()
+
+
+def _raise(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
 
 
 async def _list(store: Store, folders: list[str], options: dict[str, Any]) -> list[Any]:

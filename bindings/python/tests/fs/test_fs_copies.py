@@ -93,8 +93,9 @@ def test_a_file_that_vanished_is_left_out_as_asked(tmp_path: pathlib.Path) -> No
         fs.cp(["/a", "/lost"], ["/b", "/c"])
     fs.cp(["/a", "/lost"], ["/b", "/c"], on_error="ignore")
     assert names(tmp_path) == ["a", "b"]
-    with pytest.raises(ValueError, match="expected one target for each source, found 1 for 2"):
-        fs.cp(["/a", "/b"], ["/c"])
+    for call in (fs.cp, fs.mv, fs.put, fs.get):
+        with pytest.raises(ValueError, match="expected one target for each source, found 1 for 2"):
+            call(["/a", "/b"], ["/c"])
 
 
 @pytest.mark.parametrize("below", BELOW)
@@ -119,6 +120,31 @@ def test_a_folder_that_cannot_be_listed_is_not_an_empty_one(tmp_path: pathlib.Pa
     assert names(tmp_path) == ["from/a/b", "from/a/locked/c"]
     assert fs.find(f"{root}/lost") == fs.find(f"{source}/a/b/lost") == []
     assert fs.find(f"{source}/a/b") == [f"{source}/a/b"]
+
+
+def test_a_local_folder_that_cannot_be_listed_is_not_an_empty_one(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "from" / "a" / "locked").mkdir(parents=True)
+    for name in ("file", "other"):
+        (tmp_path / "from" / name).write_bytes(b"data")
+    scandir = os.scandir
+
+    def refuse(path: Any = ".") -> Any:
+        if str(path).endswith("/locked"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    fs, target = over(LocalFileSystem(skip_instance_cache=True)), str(tmp_path / "to")
+    for source in (str(tmp_path / "from"), [str(tmp_path / "from")]):
+        with pytest.raises(PermissionError):
+            fs.put(source, target, recursive=True)
+    assert not (tmp_path / "to").exists()
+    fs.put(str(tmp_path / "from"), target, recursive=True, maxdepth=2)
+    assert names(tmp_path / "to") == ["file", "other"]
+    fs.put(str(tmp_path / "from" / "file"), f"{target}/one", recursive=True)
+    assert fs.cat(f"{target}/one") == b"data"
 
 
 @pytest.mark.parametrize("below", BELOW)
