@@ -53,6 +53,12 @@ def _is_named(text: str, name: str) -> bool:
     )
 
 
+def is_missing(error: OSError) -> bool:
+    """Returns whether the error says that nothing has this path."""
+    missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+    return missing or error.errno in (errno.ENOENT, errno.ENOTDIR)
+
+
 class about:
     """Adds the path to errors raised in a ``with`` block.
 

@@ -62,7 +62,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             try:
                 return await work(source, *args)
             except FileNotFoundError:
-                if not lenient or await self.store.call("exists", source):
+                if not lenient or await self.store.kind(source) is not None:
                     raise
                 return None  # The source has vanished since it was listed.
 
@@ -317,7 +317,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             await self._write_in_parts(path, size, partial(io.BytesIO, value), mode, kwargs)
 
     async def _touch(self, path: str, truncate: bool = True, data: Any = None, **kwargs: Any) -> None:
-        if not truncate and await self._exists(path):
+        if not truncate and await self.store.kind(self._strip_protocol(path)) is not None:
             raise NotImplementedError("changing the time of a file without writing it is not supported")
         await self._pipe_file(path, data or b"", **kwargs)
 

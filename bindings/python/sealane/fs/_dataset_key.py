@@ -24,7 +24,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from sealane import _kms, _native, _reference
 from sealane._endpoints import staged
-from sealane._error_paths import about, asking
+from sealane._error_paths import about, asking, is_missing
 from sealane._frames import forgetting
 from sealane._native import Key, Keyring
 from sealane._wrapping_key import WrappingKey
@@ -297,10 +297,20 @@ def _either(recipients: Recipients | None, wrapping_key: str | None) -> None:
 
 def _refuse_existing(fs: Any, path: str) -> None:
     fs.invalidate_cache(path)
-    with asking(path):
-        exists = fs.exists(path)
-    if exists:
+    if _exists(fs, path):
         raise FileExistsError(errno.EEXIST, "The file exists, and data may need its key", path)
+
+
+def _exists(fs: Any, path: str) -> bool:
+    """Returns whether a file exists. fsspec's method takes every error for no."""
+    try:
+        with asking(path):
+            fs.info(path)
+    except OSError as error:
+        if not is_missing(error):
+            raise
+        return False
+    return True
 
 
 def _write(fs: Any, path: str, data: bytes, *, exclusive: bool) -> None:
@@ -362,7 +372,7 @@ def _rescued(fs: Any, path: str, temporary: str, data: bytes) -> str:
 def _is_unchanged(fs: Any, path: str, old: bytes | None) -> bool:
     try:
         fs.invalidate_cache(path)
-        return bool(fs.cat_file(path) == old) if old is not None else not fs.exists(path)
+        return bool(fs.cat_file(path) == old) if old is not None else not _exists(fs, path)
     except Exception:
         return False
 

@@ -325,7 +325,8 @@ class SealaneFileSystem(Changing, ChainedFileSystem, metaclass=Instances):  # ty
         if self.store.is_pattern(path):
             return await super()._glob(path, maxdepth, **kwargs)
         name, detail = self._strip_protocol(path), kwargs.pop("detail", False)
-        found = {name: await self._info(name, **kwargs)} if await self._exists(name, **kwargs) else {}
+        is_there = await self.store.kind(name, **kwargs) is not None
+        found = {name: await self._info(name, **kwargs)} if is_there else {}
         return found if detail else list(found)
 
     def _at_once(self, size: int) -> bool:

@@ -51,7 +51,7 @@ async def find(
                 elif name != folder.rstrip("/"):
                     folders.append(name)
                     found |= {name: entry} if withdirs else {}
-    if not found and await store.call("isfile", path):
+    if not found and await store.kind(path) == "file":
         found[path] = await store.call("info", path)
     return found
 

@@ -33,7 +33,7 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 from sealane._endpoints import not_regular
-from sealane._error_paths import asking
+from sealane._error_paths import asking, is_missing
 from sealane._native import check_target
 from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._abilities import (
@@ -378,8 +378,20 @@ class Store:
     async def refuse_existing(self, path: str) -> None:
         """Raises FileExistsError if ``path`` exists. Drops cached listings first."""
         self._forget_listing(path)
-        if await self.call("exists", path):
+        if await self.kind(path) is not None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+
+    async def kind(self, path: str, *, of: str | None = None, **options: Any) -> str | None:
+        """Returns ``"file"``, ``"directory"`` or another type, or None if nothing has the path.
+
+        fsspec's ``exists`` takes every error for None, so that what exists would be replaced.
+        """
+        try:
+            return await self.call("info", path, of=of, check=_type_of, **options)  # type: ignore[no-any-return]
+        except OSError as error:
+            if not is_missing(error):
+                raise
+            return None
 
     def _forget_listing(self, path: str) -> None:
         self.fs.invalidate_cache(path)
@@ -397,9 +409,7 @@ class Store:
             return
         shown = of or target
         self._forget_listing(target)
-        kind = None
-        with contextlib.suppress(OSError):  # Mostly, there is no such file.
-            kind = await self.call("info", target, check=lambda info: info.get("type"))
+        kind = await self.kind(target, of=of)
         if kind == "directory":  # A local disk and HDFS would move the file into it.
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), shown)
         if kind == "other":
@@ -439,6 +449,10 @@ def temporary_name(path: str) -> str:
     """Returns a new name in the folder of ``path`` for an incomplete file."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}.{name[:48]}.{secrets.token_hex(8)}.part"
+
+
+def _type_of(info: dict[str, Any]) -> str:
+    return str(info.get("type"))
 
 
 def shown_path(path: Any) -> str:

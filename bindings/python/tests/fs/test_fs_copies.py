@@ -225,6 +225,44 @@ def test_a_folder_does_not_take_in_the_file_that_it_is_the_name_of(
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
+def test_what_cannot_be_asked_for_is_not_taken_for_missing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """fsspec's ``exists`` takes every error for no."""
+
+    class Lost(Disk):
+        lost = False
+
+        def info(self, path: Any, **options: Any) -> Any:
+            if self.lost and str(path).endswith("file"):
+                raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+            return super().info(path, **options)
+
+    disk = Lost()
+    below = DirFileSystem(str(tmp_path), disk)
+    fs = over(below)
+    fs.pipe("/file", b"old")
+    disk.lost = True
+    assert not below.exists("/file")
+    recipient = sealane.keys.generate("age").public
+    monkeypatch.setattr("sealane.fs._dataset_key.filesystem_of", lambda _url, _options: (below, "/file"))
+    calls: list[Callable[[], object]] = [
+        lambda: fs.pipe_file("/file", b"new", mode="create"),
+        lambda: fs.open("/file", "xb"),
+        lambda: fs.put_file(str(tmp_path / "file"), "/file", mode="create"),
+        lambda: fs.touch("/file", truncate=False),
+        lambda: fs.cp(["/file"], ["/copy"], on_error="ignore"),
+        lambda: fs.glob("/file"),
+        lambda: sealane.fs.create_dataset_key("dir://file", recipients=[recipient]),
+    ]
+    for call in calls:
+        with pytest.raises(OSError, match="Input/output error"):
+            call()
+    disk.lost = False
+    assert fs.cat("/file") == b"old"
+    assert names(tmp_path) == ["file"]
+
+
 def test_a_rename_that_did_not_happen_is_an_error(tmp_path: pathlib.Path) -> None:
     disk = Disk()
     fs = over(DirFileSystem(str(tmp_path), disk))
