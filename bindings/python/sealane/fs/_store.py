@@ -39,6 +39,7 @@ from sealane.exceptions import SealaneError, TruncatedError
 from sealane.fs._abilities import (
     has_magic_of,
     in_mode,
+    innermost,
     is_asynchronous,
     moves_itself,
     renames,
@@ -93,7 +94,9 @@ class Store:
         self.awaited = is_asynchronous(fs) and self.parallel
         self._glob = has_magic_of(fs)
         self.in_memory = type(without_folder(fs)) is MemoryFileSystem
-        self.on_disk = type(fs) is LocalFileSystem
+        self.on_disk = type(without_folder(fs)) is LocalFileSystem
+        self._tells = type(innermost(fs)) is LocalFileSystem
+        """Whether the filesystem reports each rename that it did not do."""
         self.whole = replaces_whole(fs)
         """Whether one request reads or replaces an object."""
         self.sizes: dict[str, int] = {}
@@ -415,6 +418,8 @@ class Store:
         if kind == "other":
             raise not_regular(shown)
         await self.call("mv", source, target, of=of, **options)
+        if self._tells:
+            return
         self._forget_listing(source)
         if await self.call("exists", source, of=of):
             # WebHDFS refuses in its answer's body, which fsspec does not read.
