@@ -76,6 +76,15 @@ def moves_itself(fs: Any) -> bool:
     return own or inspect.iscoroutinefunction(getattr(fs, "_mv", None))
 
 
+def takes_recursive(fs: Any) -> bool:
+    """Returns whether ``mv`` of the filesystem has the parameter ``recursive``; SFTP's has not."""
+    below = without_folder(fs)
+    # A folder calls the blocking method.
+    method = getattr(below, "_mv", below.mv) if below is fs else below.mv
+    parameters = inspect.signature(method).parameters.values()
+    return any(one.name == "recursive" or one.kind is one.VAR_KEYWORD for one in parameters)
+
+
 def takes_threads(fs: Any) -> bool:
     """Returns whether several threads may call a filesystem.
 

@@ -12,6 +12,7 @@ import fsspec
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.utils import stringify_path
 
 _OF_FSSPEC = {"batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
 """Options that fsspec's own classes take."""
@@ -46,7 +47,11 @@ def stripping(own: Callable[[Any], Any], fs: Any) -> Callable[[Any], Any]:
     def strip_protocol(path: Any) -> Any:
         if isinstance(path, list):
             return [strip_protocol(one) for one in path]
-        return fs._strip_protocol(own(path))
+        name = own(path)
+        if not name or name.endswith(":"):
+            # Without its slash, the root of a disk would be the working directory.
+            name = own(f"{stringify_path(path)}x")[:-1]
+        return fs._strip_protocol(name)
 
     return strip_protocol
 

@@ -20,7 +20,7 @@ from fsspec.utils import isfilelike, other_paths
 from sealane import _native
 from sealane._endpoints import PIECE, copy, finishing, refuse_stream, staged
 from sealane._error_paths import about
-from sealane.fs._abilities import moves_itself
+from sealane.fs._abilities import moves_itself, takes_recursive
 from sealane.fs._chained import check_depth
 from sealane.fs._finding import check_folders
 from sealane.fs._keys import Guard, Keys
@@ -138,7 +138,10 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             self.guard.refuse(source, target, change=True)
             store.check_name(target, source)
             if self.keys.dataset_key is None and moves_itself(store.fs):
-                await store.call("mv", source, target, recursive=recursive, maxdepth=maxdepth, **kwargs)
+                kwargs |= {} if maxdepth is None else {"maxdepth": maxdepth}
+                if takes_recursive(store.fs):  # The others move folders without being told.
+                    kwargs["recursive"] = recursive
+                await store.call("mv", source, target, **kwargs)
                 return
             if (
                 not store.is_pattern(source)

@@ -263,6 +263,23 @@ def test_what_cannot_be_asked_for_is_not_taken_for_missing(
     assert names(tmp_path) == ["file"]
 
 
+@pytest.mark.parametrize("below", BELOW)
+def test_a_filesystem_whose_move_takes_two_paths(tmp_path: pathlib.Path, below: Below) -> None:
+    class Sftp(Disk):
+        def mv(self, old: str, new: str) -> None:
+            os.rename(old, new)
+
+    (tmp_path / "folder").mkdir()
+    fs, root = below(Sftp(), str(tmp_path))
+    whole = over(fs)
+    whole.pipe(f"{root}/folder/a", b"data")
+    whole.mv(f"{root}/folder/a", f"{root}/folder/b")
+    whole.mv(f"{root}/folder", f"{root}/moved", recursive=True)
+    assert names(tmp_path) == ["moved/b"]
+    with pytest.raises(TypeError, match="maxdepth"):
+        over(Sftp()).mv(str(tmp_path / "moved"), str(tmp_path / "again"), recursive=True, maxdepth=1)
+
+
 def test_a_rename_that_did_not_happen_is_an_error(tmp_path: pathlib.Path) -> None:
     disk = Disk()
     fs = over(DirFileSystem(str(tmp_path), disk))

@@ -116,6 +116,20 @@ def test_a_name_that_would_be_trimmed_is_refused(kind: str, tmp_path: pathlib.Pa
     assert not fs.exists(path)
 
 
+def test_the_root_is_not_the_working_directory(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").touch()
+    monkeypatch.chdir(tmp_path)
+    fs = SealaneFileSystem(target_protocol="file", key="env:DATASET_KEY")
+    plain = fsspec.filesystem("file")
+    for root in ("/", "//", "file:///", "sealane:///", "sealane::file:///"):
+        assert fs._strip_protocol(root) == "/"
+        assert sorted(fs.ls(root, detail=False)) == sorted(plain.ls("/"))
+    assert fs.glob("/t*") == plain.glob("/t*")
+    assert fs._strip_protocol("") == fs._strip_protocol("sealane://") == str(tmp_path)
+
+
 def test_a_separator_in_a_url_is_refused() -> None:
     before = fsspec.filesystem("memory").find("")
     for url in (
