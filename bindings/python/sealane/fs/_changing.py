@@ -51,12 +51,22 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         batch_size: int | None = None,
         **kwargs: Any,
     ) -> None:
+        lenient = recursive if on_error is None else on_error == "ignore"
+        pairs = await self._pairs(path1, path2, recursive, maxdepth)
+        await self._copy_pairs(pairs, kwargs, lenient, batch_size)
+
+    async def _copy_pairs(
+        self,
+        pairs: list[tuple[str, str]],
+        kwargs: dict[str, Any],
+        lenient: bool = False,
+        batch_size: int | None = None,
+    ) -> None:
         """Copies files once all names are checked and all folders made.
 
-        fsspec makes the folders meanwhile, and leaves out each file that comes before its folder,
-        without an error.
+        fsspec makes folders and copies files at the same time, and silently leaves out a file whose
+        folder is not there yet. If ``lenient``, a source that vanishes is left out.
         """
-        lenient = recursive if on_error is None else on_error == "ignore"
 
         async def found(work: Callable[..., Coroutine[Any, Any, str | None]], source: str, *args: Any) -> Any:
             try:
@@ -64,9 +74,8 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
             except FileNotFoundError:
                 if not lenient or await self.store.kind(source) is not None:
                     raise
-                return None  # The source has vanished since it was listed.
+                return None
 
-        pairs = await self._pairs(path1, path2, recursive, maxdepth)
         works = [partial(found, self._target_of, *pair) for pair in pairs]
         targets = [value_of(one) for one in await self.store.together(works, batch_size)]
         works = [
@@ -171,11 +180,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
         if overwritten := {other for _, other in pairs}.intersection(files):
             text = f"Moving would overwrite {min(overwritten)!r}, which is moved as well"
             raise OSError(errno.EINVAL, text, str(path1))
-        for pair in [pair for pair in pairs if pair[0] in folders]:
-            await self._cp_file(*pair)
-        copies = [partial(self._cp_file, *pair, **kwargs) for pair in pairs if pair[0] not in folders]
-        for result in await store.together(copies):
-            value_of(result)
+        await self._copy_pairs(pairs, kwargs)
         await self._remove_found(files, recursive=False)
         for folder in sorted(folders, reverse=True):
             if not self.guard.is_above_key(folder):
@@ -209,10 +214,7 @@ class Changing(AsyncFileSystem):  # type: ignore[misc]
     async def _is_folder(self, path: Any) -> bool:
         if not isinstance(path, str) or path.endswith("/"):
             return isinstance(path, str)
-        try:
-            return await self._is_folder_only(self._strip_protocol(path))
-        except FileNotFoundError:
-            return False
+        return await self.store.kind(self._strip_protocol(path)) == "directory"
 
     async def _change(self, name: str, path: str, **options: Any) -> None:
         path = self._strip_protocol(path)
