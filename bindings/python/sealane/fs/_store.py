@@ -95,7 +95,7 @@ class Store:
         self._glob = has_magic_of(fs)
         self.in_memory = type(without_folder(fs)) is MemoryFileSystem
         self.on_disk = type(without_folder(fs)) is LocalFileSystem
-        self._tells = type(innermost(fs)) is LocalFileSystem
+        self._reports_renames = type(innermost(fs)) is LocalFileSystem
         """Whether the filesystem reports each rename that it did not do."""
         self.whole = replaces_whole(fs)
         """Whether one request reads or replaces an object."""
@@ -387,7 +387,7 @@ class Store:
     async def kind(self, path: str, *, of: str | None = None, **options: Any) -> str | None:
         """Returns ``"file"``, ``"directory"`` or another type, or None if nothing has the path.
 
-        fsspec's ``exists`` takes every error for None, so that what exists would be replaced.
+        fsspec's ``exists`` says no after any error; an existing file would then be replaced.
         """
         try:
             return await self.call("info", path, of=of, check=_type_of, **options)  # type: ignore[no-any-return]
@@ -398,7 +398,7 @@ class Store:
 
     def _forget_listing(self, path: str) -> None:
         self.fs.invalidate_cache(path)
-        self.fs.invalidate_cache(self.fs._parent(path))  # FTP remembers a folder by its own name only.
+        self.fs.invalidate_cache(self.fs._parent(path))  # FTP caches listings by folder.
 
     async def rename(self, source: str, target: str, *, of: str | None = None, **options: Any) -> None:
         """Renames one file, and replaces another one.
@@ -418,27 +418,25 @@ class Store:
         if kind == "other":
             raise not_regular(shown)
         await self.call("mv", source, target, of=of, **options)
-        if self._tells:
+        if self._reports_renames:
             return
         self._forget_listing(source)
         if await self.call("exists", source, of=of):
-            # WebHDFS refuses in its answer's body, which fsspec does not read.
+            # WebHDFS reports a refusal in the response's body, which fsspec does not read.
             text = f"{type(self.fs).__name__} did not rename {source!r} to this name"
             raise OSError(errno.EIO, text, shown)
 
-    async def replace(
-        self, path: str, write: Callable[[str], Coroutine[Any, Any, object]], *, of: str | None = None
-    ) -> None:
+    async def replace(self, path: str, write: Callable[[str], Coroutine[Any, Any, object]]) -> None:
         """Calls ``write`` with a temporary name, and renames what it wrote to ``path``."""
         temporary = temporary_name(path)
         try:
             await write(temporary)
-            await self.rename(temporary, path, of=of)
+            await self.rename(temporary, path, of=path)
         except BaseException as error:
             with contextlib.suppress(Exception):
                 await self.call("rm_file", temporary)
             if isinstance(error, OSError) and str(error.filename).endswith(temporary):
-                error.filename = of or path
+                error.filename = path
             raise
 
     async def copy(self, source: str, target: str, **options: Any) -> None:

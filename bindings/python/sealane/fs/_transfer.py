@@ -264,7 +264,7 @@ async def send(
         return
     if exclusive:
         await store.refuse_existing(path)
-    await store.replace(path, partial(write, **options), of=path)
+    await store.replace(path, partial(write, **options))
 
 
 class Grown(Exception):

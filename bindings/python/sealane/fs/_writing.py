@@ -291,7 +291,7 @@ class Upload:
         async def commit() -> None:
             if self._exclusive:
                 await self._store.refuse_existing(self._path)
-            await self._store.replace(self._path, in_thread, of=self._path)
+            await self._store.replace(self._path, in_thread)
 
         self._store.run(commit())
 
