@@ -79,7 +79,7 @@ def moves_itself(fs: Any) -> bool:
 def takes_recursive(fs: Any) -> bool:
     """Returns whether ``mv`` of the filesystem has the parameter ``recursive``; SFTP's has not."""
     below = without_folder(fs)
-    # A folder calls the blocking method.
+    # DirFileSystem calls the blocking method.
     method = getattr(below, "_mv", below.mv) if below is fs else below.mv
     parameters = inspect.signature(method).parameters.values()
     return any(one.name == "recursive" or one.kind is one.VAR_KEYWORD for one in parameters)

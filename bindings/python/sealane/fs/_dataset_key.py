@@ -302,7 +302,7 @@ def _refuse_existing(fs: Any, path: str) -> None:
 
 
 def _exists(fs: Any, path: str) -> bool:
-    """Returns whether a file exists. fsspec's method takes every error for no."""
+    """Returns whether a file exists. fsspec's method says no after any error."""
     try:
         with asking(path):
             fs.info(path)

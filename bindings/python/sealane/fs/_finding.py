@@ -17,8 +17,8 @@ async def find(
 ) -> dict[str, Any]:
     """Lists the files below a folder, or those of its first levels.
 
-    fsspec's method omits a folder whose listing fails, as if it were empty. Who gives ``on_error``
-    asks for that method.
+    fsspec's method omits a folder whose listing fails, as if it were empty. It is used if
+    ``on_error`` is given.
     """
     found: dict[str, Any] = {}
     if "on_error" in kwargs or (maxdepth is None and finds_itself(store.fs)):
@@ -101,7 +101,7 @@ async def _folder(store: Store, path: str) -> dict[str, Any]:
 
 
 async def _begin_with(store: Store, path: str, prefix: str) -> list[Any]:
-    """Lists a folder's entries with this prefix; the store selects them."""
+    """Lists a folder's entries with this prefix, as `_list` does; the store selects them."""
     options: dict[str, Any] = {"maxdepth": 1, "withdirs": True, "detail": True, "prefix": prefix}
     found = await store.call("find", path, **options)
     return [[entry for name, entry in found.items() if name != path]]
